@@ -1,0 +1,236 @@
+//! A handler, its buffer and its task.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+
+use super::pending::PendingEvents;
+use crate::{Error, Event};
+
+/// A handler's code.
+pub(super) type HandlerFn<K> = Box<dyn FnMut(Event<K>) + Send + 'static>;
+
+/// What is shared between those who feed a handler, its task and its registration.
+pub(super) struct HandlerState<K> {
+    name: String,
+    resync: Option<Duration>,
+    /// The code, until its task takes it.
+    code: Mutex<Option<HandlerFn<K>>>,
+    pending: Mutex<PendingEvents<K>>,
+    wake: Notify,
+    /// Cancelled when the handler is removed or its informer stops.
+    token: CancellationToken,
+    synced: watch::Sender<bool>,
+    ended: watch::Sender<bool>,
+    handled: AtomicU64,
+    panics: AtomicU64,
+}
+
+impl<K> HandlerState<K> {
+    pub(super) fn new(
+        name: String,
+        buffer: usize,
+        resync: Option<Duration>,
+        token: CancellationToken,
+        code: HandlerFn<K>,
+    ) -> Self {
+        Self {
+            name,
+            resync,
+            code: Mutex::new(Some(code)),
+            pending: Mutex::new(PendingEvents::new(buffer)),
+            wake: Notify::new(),
+            token,
+            synced: watch::Sender::new(false),
+            ended: watch::Sender::new(false),
+            handled: AtomicU64::new(0),
+            panics: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn is_removed(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    pub(super) fn push(&self, events: impl IntoIterator<Item = Event<K>>) {
+        let synced = {
+            let mut pending = self.pending.lock();
+            events.into_iter().fold(false, |synced, event| synced | pending.push(event))
+        };
+        self.note_synced(synced);
+        self.wake.notify_one();
+    }
+
+    /// Everything that was there when the handler began was pushed.
+    pub(super) fn end_initial(&self) {
+        let synced = self.pending.lock().end_initial();
+        self.note_synced(synced);
+    }
+
+    fn note_synced(&self, synced: bool) {
+        if synced {
+            self.synced.send_replace(true);
+        }
+    }
+
+    async fn next(&self) -> Event<K> {
+        loop {
+            let event = self.pending.lock().pop();
+            if let Some(event) = event {
+                return event;
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// Stops the handler. Where its task never began, that is all.
+    pub(super) fn cancel(&self) {
+        self.token.cancel();
+        let unstarted = self.code.lock().take();
+        if let Some(code) = unstarted {
+            drop(code);
+            self.end();
+        }
+    }
+
+    /// Nothing more will be handled.
+    fn end(&self) {
+        self.pending.lock().clear();
+        self.ended.send_replace(true);
+    }
+
+    pub(super) fn status(&self) -> HandlerStatus {
+        let (pending, merged) = {
+            let pending = self.pending.lock();
+            (pending.len(), pending.merged())
+        };
+        HandlerStatus {
+            name: self.name.clone(),
+            synced: *self.synced.borrow(),
+            handled: self.handled.load(Ordering::Relaxed),
+            panics: self.panics.load(Ordering::Relaxed),
+            pending,
+            merged,
+        }
+    }
+}
+
+/// Runs a handler until it is removed or its informer stops. `resync` pushes everything known once more.
+pub(super) async fn run<K>(
+    state: Arc<HandlerState<K>>,
+    resync: impl Fn(&HandlerState<K>),
+) {
+    let code = state.code.lock().take();
+    let Some(mut handler) = code else { return };
+    let period = state.resync.unwrap_or(MIN_RESYNC);
+    let mut ticks = interval_at(Instant::now() + period, period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = state.token.cancelled() => break,
+            _ = ticks.tick(), if state.resync.is_some() => {
+                resync(&state);
+                continue;
+            }
+            event = state.next() => event,
+        };
+        let key = event.key().clone();
+        if catch_unwind(AssertUnwindSafe(|| handler(event))).is_err() {
+            state.panics.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(handler = state.name, %key, "handler panicked; it goes on with the next event");
+        }
+        state.handled.fetch_add(1, Ordering::Relaxed);
+        let synced = state.pending.lock().finished();
+        state.note_synced(synced);
+        // A handler never waits for anything, so without this a long queue would keep the thread to itself.
+        tokio::task::consume_budget().await;
+    }
+    drop(handler);
+    state.end();
+}
+
+/// The shortest period of a resync, as in client-go.
+pub(super) const MIN_RESYNC: Duration = Duration::from_secs(1);
+
+/// How a handler is doing. A copy of one moment; counters only grow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HandlerStatus {
+    /// The handler's name.
+    pub name: String,
+    /// Whether it has dealt with all that was there when it began.
+    pub synced: bool,
+    /// Events it has dealt with, those at which it panicked included.
+    pub handled: u64,
+    /// Events at which it panicked.
+    pub panics: u64,
+    /// Events that wait for it.
+    pub pending: usize,
+    /// Events that were merged into others because too many waited.
+    pub merged: u64,
+}
+
+/// A handler that was added to an informer.
+///
+/// Dropping it leaves the handler where it is.
+pub struct HandlerRegistration<K>(Arc<HandlerState<K>>);
+
+impl<K> HandlerRegistration<K> {
+    pub(super) fn new(state: Arc<HandlerState<K>>) -> Self {
+        Self(state)
+    }
+
+    /// The handler's name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Whether the handler has dealt with all that was there when it began: the informer's first list, or for
+    /// a handler added later what the store held then.
+    pub fn has_synced(&self) -> bool {
+        *self.0.synced.borrow()
+    }
+
+    /// Waits until [`has_synced`](Self::has_synced).
+    ///
+    /// # Errors
+    /// When the handler is removed or its informer stopped before.
+    pub async fn synced(&self) -> Result<(), Error> {
+        let mut synced = self.0.synced.subscribe();
+        let mut ended = self.0.ended.subscribe();
+        let end = tokio::select! {
+            biased;
+            end = synced.wait_for(|synced| *synced) => end.is_ok(),
+            _ = ended.wait_for(|ended| *ended) => false,
+        };
+        if end { Ok(()) } else { Err(Error::stopped(format!("wait for handler {} to sync", self.0.name))) }
+    }
+
+    /// How the handler is doing.
+    pub fn status(&self) -> HandlerStatus {
+        self.0.status()
+    }
+
+    /// Removes the handler and waits until its last call has returned and its code was dropped. It gets no
+    /// event that had not begun when this was called, even if the future is dropped.
+    pub async fn remove(self) {
+        self.0.cancel();
+        let mut ended = self.0.ended.subscribe();
+        // The sender is in the state that is held here.
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+}
+
+impl<K> fmt::Debug for HandlerRegistration<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HandlerRegistration").field(&self.status()).finish()
+    }
+}

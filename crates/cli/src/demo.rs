@@ -1,0 +1,64 @@
+//! `kubewright demo`: the example controllers at work, told step by step.
+//!
+//! Each step asks for something and waits until it is seen in the cluster; one that is not seen in time fails the
+//! whole. The same story runs on the server in this process and on any API server that has no controller manager.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kubewright::client::Client;
+use kubewright::config::{Config, LoadOptions};
+use kubewright::devserver::DevServer;
+use kubewright::shutdown_signal;
+use kubewright_examples::{Controllers, Settings, story};
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Arguments of `kubewright demo`.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Run on the API server of this kubeconfig, which must have no controller manager. Default: on a server
+    /// in this process.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig. Default: its current context.
+    #[arg(long, value_name = "NAME", requires = "kubeconfig")]
+    context: Option<String>,
+    /// How long simulated pods take to become ready, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 200)]
+    ready_delay: u64,
+    /// How long a step may take, in seconds.
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    step_timeout: u64,
+}
+
+pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
+    let client = match &arguments.kubeconfig {
+        None => Client::from_service(DevServer::new().service()),
+        Some(path) => {
+            let mut options = LoadOptions::default();
+            options.path = Some(path.clone());
+            options.context = arguments.context.clone();
+            Client::new(Config::load(&options)?)?
+        }
+    };
+    let version = client.server_version().await?;
+    let whose = if arguments.kubeconfig.is_some() { "API server" } else { "API server in this process" };
+    println!("{whose}: {}", version.git_version);
+
+    let mut settings = Settings::default();
+    settings.nodes.ready_after = Duration::from_millis(arguments.ready_delay);
+    let mut controllers = Controllers::start(&client, settings);
+    let step_timeout = Duration::from_secs(arguments.step_timeout);
+    let replicaset = controllers.replicaset_client().clone();
+    let told = tokio::select! {
+        told = story::tell(&client, &replicaset, step_timeout) => told,
+        ended = controllers.ended() => {
+            Err(ended.err().unwrap_or_else(|| "a controller ended by itself".into()))
+        }
+        () = shutdown_signal() => Err("interrupted".into()),
+    };
+    let stopped = controllers.shutdown().await;
+    told.and(stopped)
+}

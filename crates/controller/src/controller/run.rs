@@ -1,0 +1,187 @@
+//! The life of a running controller: listen, wait for the caches, work, stop.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use kubewright_meta::{Object, ObjectKey};
+use kubewright_queue::DelayingQueue;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::Controller;
+use super::source::{Intake, Registration};
+use super::worker::Workshop;
+use crate::{Action, BoxError, Error};
+
+impl<K: Object> Controller<K> {
+    /// Runs until `shutdown` ends.
+    ///
+    /// Listens to the informers, waits until all of them have synced, then reconciles. Start the informers before
+    /// or meanwhile. On shutdown no further key is taken, running reconciles are waited for (see
+    /// [`grace_period`](Self::grace_period)), and the handlers are gone from the informers when this returns.
+    /// Dropping the future stops everything at once.
+    ///
+    /// # Errors
+    /// [`is_not_synced`](Error::is_not_synced) if the shutdown came before the informers had synced,
+    /// [`is_grace_exceeded`](Error::is_grace_exceeded) if reconciles had to be cut off, or an informer
+    /// that was shut down already. Failures of reconciles are never errors of this.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub async fn run<F, Fut, E>(
+        mut self,
+        shutdown: impl Future<Output = ()>,
+        reconcile: F,
+    ) -> Result<(), Error>
+    where
+        F: Fn(ObjectKey) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Action, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        let mut shutdown = pin!(shutdown);
+        let listening = self.listen()?;
+        tokio::select! {
+            biased;
+            () = &mut shutdown => {
+                let waiting_for = listening.unsynced();
+                if !waiting_for.is_empty() {
+                    return Err(Error::not_synced(&listening.controller, waiting_for));
+                }
+                return Ok(());
+            }
+            synced = listening.synced() => synced?,
+        }
+        tracing::debug!(
+            controller = &*listening.controller,
+            workers = self.workers,
+            "started"
+        );
+
+        let (workers, grace, counters) = (self.workers, self.grace, self.counters.clone());
+        let workshop = Arc::new(Workshop {
+            controller: self.name,
+            queue: self.queue,
+            limiter: self.limiter,
+            reconcile: Box::new(move |key| {
+                let attempt = reconcile(key);
+                Box::pin(async move { attempt.await.map_err(Into::into) })
+            }),
+            retries: self.retries,
+            counters: self.counters,
+            stop: CancellationToken::new(),
+        });
+        let mut tasks = JoinSet::new();
+        for _ in 0..workers {
+            tasks.spawn(Arc::clone(&workshop).work());
+        }
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                // A reconcile's panic is caught; this is what else can break in a user's types, such as a drop.
+                Some(ended) = tasks.join_next() => {
+                    let error = ended.err().map(|error| error.to_string());
+                    tracing::error!(controller = &*workshop.controller, error, "a worker broke; replacing it");
+                    workshop.counters.count_panic();
+                    tasks.spawn(Arc::clone(&workshop).work());
+                }
+            }
+        }
+        tracing::debug!(controller = &*workshop.controller, "stopping");
+        workshop.stop.cancel();
+        listening.stop().await;
+        if finish(&mut tasks, grace).await {
+            return Ok(());
+        }
+        let running = counters.running_keys();
+        tasks.shutdown().await;
+        Err(Error::grace_exceeded(
+            &workshop.controller,
+            grace.unwrap_or_default(),
+            running,
+        ))
+    }
+
+    /// Puts a handler on each of the informers.
+    fn listen(&mut self) -> Result<Listening, Error> {
+        let mut listening = Listening {
+            controller: self.name.clone(),
+            queue: self.queue.clone(),
+            handlers: Vec::new(),
+        };
+        for source in self.sources.drain(..) {
+            let intake = Intake {
+                controller: self.name.clone(),
+                queue: self.queue.clone(),
+                delay: if source.batched {
+                    self.batch
+                } else {
+                    Duration::ZERO
+                },
+                counters: self.counters.clone(),
+            };
+            let registration = (source.attach)(intake)
+                .map_err(|error| Error::listen(&self.name, &source.what, error))?;
+            listening.handlers.push((source.what, registration));
+        }
+        Ok(listening)
+    }
+}
+
+/// Whether all workers ended in time.
+async fn finish(tasks: &mut JoinSet<()>, grace: Option<Duration>) -> bool {
+    let all = async { while tasks.join_next().await.is_some() {} };
+    match grace {
+        None => {
+            all.await;
+            true
+        }
+        Some(grace) => tokio::time::timeout(grace, all).await.is_ok(),
+    }
+}
+
+/// The handlers of a running controller; they go, and the queue closes, when this is dropped.
+struct Listening {
+    controller: Arc<str>,
+    queue: DelayingQueue<ObjectKey>,
+    handlers: Vec<(String, Box<dyn Registration>)>,
+}
+
+impl Listening {
+    async fn synced(&self) -> Result<(), Error> {
+        for (what, handler) in &self.handlers {
+            let synced = handler.synced().await;
+            synced.map_err(|error| Error::listen(&self.controller, what, error))?;
+        }
+        Ok(())
+    }
+
+    fn unsynced(&self) -> Vec<String> {
+        let unsynced = self
+            .handlers
+            .iter()
+            .filter(|(_, handler)| !handler.has_synced());
+        unsynced.map(|(what, _)| what.clone()).collect()
+    }
+
+    /// Takes the handlers off their informers and waits until none of them is at work.
+    async fn stop(mut self) {
+        self.queue.shut_down();
+        for (_, handler) in self.handlers.drain(..) {
+            handler.remove().await;
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.queue.shut_down();
+        for (_, handler) in self.handlers.drain(..) {
+            // One poll stops it; nobody is there to wait for its end.
+            let _ = handler.remove().now_or_never();
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! One key from the queue to the outcome of its reconcile.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use futures_util::FutureExt;
+use hashbrown::HashMap;
+use kubewright_meta::ObjectKey;
+use kubewright_queue::{DelayingQueue, RateLimiter};
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::stats::Counters;
+use crate::action::Next;
+use crate::{Action, BoxError, Error};
+
+pub(super) type Reconcile =
+    Box<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Action, BoxError>> + Send + Sync>;
+pub(super) type GiveUpHook = Box<dyn Fn(&ObjectKey, &BoxError) + Send + Sync>;
+
+/// What the workers of one controller share.
+pub(super) struct Workshop {
+    pub(super) controller: Arc<str>,
+    pub(super) queue: DelayingQueue<ObjectKey>,
+    pub(super) limiter: Box<dyn RateLimiter<ObjectKey>>,
+    pub(super) reconcile: Reconcile,
+    pub(super) retries: Retries,
+    pub(super) counters: Arc<Counters>,
+    pub(super) stop: CancellationToken,
+}
+
+/// When to stop trying. Failures in a row are counted here since not every limiter counts, and only failures.
+#[derive(Default)]
+pub(super) struct Retries {
+    pub(super) max: Option<u32>,
+    pub(super) on_give_up: Option<GiveUpHook>,
+    pub(super) failures: Mutex<HashMap<ObjectKey, u32>>,
+}
+
+impl Retries {
+    /// Counts a failure; whether it was one too many.
+    fn is_over(&self, key: &ObjectKey) -> bool {
+        let Some(max) = self.max else { return false };
+        let mut failures = self.failures.lock();
+        let count = failures.entry(key.clone()).or_insert(0);
+        *count = count.saturating_add(1);
+        let over = *count > max;
+        if over {
+            failures.remove(key);
+        }
+        over
+    }
+
+    fn forget(&self, key: &ObjectKey) {
+        if self.max.is_some() {
+            self.failures.lock().remove(key);
+        }
+    }
+}
+
+impl Workshop {
+    /// Takes keys until told to stop. A key that is being worked on then is finished.
+    pub(super) async fn work(self: Arc<Self>) {
+        loop {
+            let key = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return,
+                key = self.queue.get() => key,
+            };
+            match key {
+                Some(key) => self.process(key).await,
+                None => return,
+            }
+        }
+    }
+
+    async fn process(&self, key: ObjectKey) {
+        // Released last, also when this task is cut off: nobody else gets the key before its retry is arranged.
+        let held = self.queue.done_on_drop(key);
+        let key: &ObjectKey = &held;
+        let running = self.counters.start(key);
+        let span = tracing::info_span!("reconcile", controller = &*self.controller, %key);
+        // The call itself is inside, since it may panic before there is a future.
+        let attempt = async { (self.reconcile)(key.clone()).await };
+        let outcome = AssertUnwindSafe(attempt.instrument(span))
+            .catch_unwind()
+            .await;
+        drop(running);
+        match outcome {
+            Ok(Ok(action)) => self.succeeded(key, action),
+            Ok(Err(error)) => self.failed(key, error),
+            Err(payload) => {
+                self.counters.count_panic();
+                self.failed(key, Box::new(Panicked(panic_text(&*payload).to_owned())));
+            }
+        }
+    }
+
+    fn succeeded(&self, key: &ObjectKey, action: Action) {
+        self.retries.forget(key);
+        match action.0 {
+            Next::Nothing => self.limiter.forget(key),
+            Next::After(delay) => {
+                self.limiter.forget(key);
+                self.queue.add_after(key.clone(), delay);
+            }
+            Next::RateLimited => self.retry(key),
+        }
+    }
+
+    fn failed(&self, key: &ObjectKey, error: BoxError) {
+        self.counters.count_error();
+        let controller = &*self.controller;
+        if self.retries.is_over(key) {
+            self.counters.count_given_up();
+            self.limiter.forget(key);
+            tracing::error!(controller, %key, %error, "reconcile failed once too often; giving up");
+            self.give_up(key, &error);
+            return;
+        }
+        if is_conflict(&error) {
+            tracing::debug!(controller, %key, %error, "reconcile met a conflict; trying again");
+        } else {
+            tracing::warn!(controller, %key, %error, "reconcile failed; trying again");
+        }
+        self.retry(key);
+    }
+
+    fn retry(&self, key: &ObjectKey) {
+        // The limiter is not asked for what the queue would drop.
+        if self.queue.is_shutting_down() {
+            return;
+        }
+        self.counters.count_retry();
+        self.queue.add_after(key.clone(), self.limiter.when(key));
+    }
+
+    fn give_up(&self, key: &ObjectKey, error: &BoxError) {
+        let Some(hook) = &self.retries.on_give_up else {
+            return;
+        };
+        let call = AssertUnwindSafe(|| hook(key, error));
+        if let Err(payload) = std::panic::catch_unwind(call) {
+            let panic = panic_text(&*payload);
+            tracing::error!(controller = &*self.controller, %key, panic, "the give-up hook panicked");
+        }
+    }
+}
+
+/// Conflicts are part of the daily work against a cache.
+fn is_conflict(error: &BoxError) -> bool {
+    let ours = error
+        .downcast_ref::<Error>()
+        .is_some_and(Error::is_conflict);
+    ours || error
+        .downcast_ref::<kubewright_client::Error>()
+        .is_some_and(|error| error.is_conflict())
+}
+
+/// The error that stands for a panic in a reconcile.
+#[derive(Debug)]
+struct Panicked(String);
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the reconcile panicked: {}", self.0)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
+/// The text of a panic, where it has one.
+pub(super) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without text")
+}
+
+#[cfg(test)]
+#[path = "worker_tests.rs"]
+mod tests;

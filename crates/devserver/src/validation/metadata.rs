@@ -1,0 +1,129 @@
+//! The rules of `metadata` that hold for every kind.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kubewright_meta::selector::validation::{
+    Violations, check_dns_1035_label, check_dns_label, check_dns_subdomain, check_label_key,
+    check_label_value, check_path_segment,
+};
+use serde_json::{Value, json};
+
+use super::FieldErrors;
+use crate::kinds::{NameRule, ResourceKind};
+
+const ANNOTATIONS_MAX: usize = 256 << 10;
+const IMMUTABLE: &str = "field is immutable";
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// The metadata of an object about to be created, its name already generated.
+pub(crate) fn check_created(kind: &ResourceKind, meta: &ObjectMeta, errors: &mut FieldErrors) {
+    match meta.name.as_deref().unwrap_or_default() {
+        "" => errors.required("metadata.name", "name or generateName is required"),
+        name => {
+            let verdict = match kind.rules.name {
+                NameRule::Subdomain => check_dns_subdomain(name),
+                NameRule::Label => check_dns_label(name),
+                NameRule::Label1035 => check_dns_1035_label(name),
+                NameRule::PathSegment => check_path_segment(name),
+            };
+            report(verdict, "metadata.name", name, errors);
+        }
+    }
+    check_common(meta, errors);
+}
+
+/// The metadata of an update, after what clients cannot change was put back.
+pub(crate) fn check_updated(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
+    check_common(new, errors);
+    if old.deletion_timestamp.is_some() {
+        let held = old.finalizers.as_deref().unwrap_or_default();
+        let mut added: Vec<&String> =
+            new.finalizers.iter().flatten().filter(|finalizer| !held.contains(finalizer)).collect();
+        added.sort();
+        if !added.is_empty() {
+            let list: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
+            errors.forbidden(
+                "metadata.finalizers",
+                &format!(
+                    "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                    list.join(", ")
+                ),
+            );
+        }
+    }
+    if new.uid != old.uid {
+        errors.invalid("metadata.uid", json!(new.uid), IMMUTABLE);
+    }
+    if new.deletion_timestamp != old.deletion_timestamp {
+        errors.invalid("metadata.deletionTimestamp", json!(new.deletion_timestamp), IMMUTABLE);
+    }
+    if new.deletion_grace_period_seconds != old.deletion_grace_period_seconds {
+        let value = json!(new.deletion_grace_period_seconds);
+        errors.invalid("metadata.deletionGracePeriodSeconds", value, IMMUTABLE);
+    }
+}
+
+fn check_common(meta: &ObjectMeta, errors: &mut FieldErrors) {
+    for (key, value) in meta.labels.iter().flatten() {
+        report(check_label_key(key), "metadata.labels", key, errors);
+        report(check_label_value(value), "metadata.labels", value, errors);
+    }
+    let mut size = 0;
+    for (key, value) in meta.annotations.iter().flatten() {
+        size += key.len() + value.len();
+        report(check_label_key(&key.to_lowercase()), "metadata.annotations", key, errors);
+    }
+    if size > ANNOTATIONS_MAX {
+        errors.too_long("metadata.annotations", ANNOTATIONS_MAX);
+    }
+    check_owners(meta.owner_references.as_deref().unwrap_or_default(), errors);
+    check_finalizers(meta.finalizers.as_deref().unwrap_or_default(), errors);
+}
+
+fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
+    let at = |field: &str| format!("metadata.ownerReferences.{field}");
+    let mut controller: Option<&OwnerReference> = None;
+    for owner in owners {
+        if owner.api_version.split('/').next_back().unwrap_or_default().is_empty() {
+            errors.invalid(at("apiVersion"), owner.api_version.as_str(), "version must not be empty");
+        }
+        for (field, value) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
+            if value.is_empty() {
+                errors.invalid(at(field), value.as_str(), "must not be empty");
+            }
+        }
+        if owner.api_version == "v1" && owner.kind == "Event" {
+            let why = "/v1, Kind=Event is disallowed from being an owner";
+            errors.invalid("metadata.ownerReferences", json!(owner), why);
+        }
+        if owner.controller == Some(true) {
+            if let Some(first) = controller {
+                let why = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
+                    first.kind, first.name, owner.kind, owner.name
+                );
+                errors.invalid("metadata.ownerReferences", json!(owners), &why);
+            }
+            controller = controller.or(Some(owner));
+        }
+    }
+}
+
+fn check_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
+    for finalizer in finalizers {
+        report(check_label_key(finalizer), "metadata.finalizers", finalizer, errors);
+    }
+    let has = |wanted: &str| finalizers.iter().any(|finalizer| finalizer == wanted);
+    if has(ORPHAN) && has(FOREGROUND) {
+        let why = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
+        errors.invalid("metadata.finalizers", Value::from(finalizers.to_vec()), &why);
+    }
+}
+
+fn report(verdict: Result<(), Violations>, field: &str, value: &str, errors: &mut FieldErrors) {
+    if let Err(violations) = verdict {
+        for message in violations.messages() {
+            errors.invalid(field, value, message);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! B36: every refusal is a `Status` in JSON, whose code is that of the answer.
+
+mod lab;
+
+use lab::*;
+use serde_json::json;
+
+#[tokio::test]
+async fn b36_unknown_paths() {
+    let lab = Lab::new();
+    for path in [
+        "/api/v1/nothings",
+        "/api/v9/pods",
+        "/apis/none.test/v1/pods",
+        "/apis/apps/v1/namespaces/default/pods",
+        "/api/v1/namespaces/default/nodes",
+        "/api/v1/pods/a",
+        "/api/v1/namespaces/default/pods/a/nothing",
+        "/api/v1/namespaces/default/pods/a/status/more",
+        "/api/v1/namespaces/default/pods/a/log",
+    ] {
+        assert_eq!(
+            lab.get(path).await.refused(404, "NotFound"),
+            "the server could not find the requested resource",
+            "{path}"
+        );
+    }
+    let missing = lab.get(&format!("{PODS}/x")).await;
+    assert_eq!(missing.refused(404, "NotFound"), "pods \"x\" not found");
+    assert_eq!(missing.body["details"], json!({"name": "x", "kind": "pods"}));
+    let missing = lab.get(&format!("{REPLICA_SETS}/x")).await;
+    assert_eq!(missing.refused(404, "NotFound"), "replicasets.apps \"x\" not found");
+    assert_eq!(missing.body["details"], json!({"name": "x", "group": "apps", "kind": "replicasets"}));
+    lab.get("/api/v1/namespaces/default/pods/%FF").await.refused(400, "BadRequest");
+}
+
+#[tokio::test]
+async fn b36_wrong_methods() {
+    let lab = Lab::new();
+    lab.config_map("a").await;
+    let named = format!("{CONFIG_MAPS}/a");
+    for (method, path) in [
+        ("PUT", CONFIG_MAPS),
+        ("PATCH", CONFIG_MAPS),
+        ("POST", named.as_str()),
+        ("OPTIONS", CONFIG_MAPS),
+        ("POST", "/api/v1/configmaps"),
+    ] {
+        let refused = lab.raw(method, path, &[], "{}").await;
+        assert_eq!(
+            refused.refused(405, "MethodNotAllowed"),
+            "the server does not allow this method on the requested resource"
+        );
+    }
+}
+
+/// B71: events cannot be posted across namespaces.
+#[tokio::test]
+async fn b71_events_need_a_namespace() {
+    let lab = Lab::new();
+    for path in ["/api/v1/events", "/apis/events.k8s.io/v1/events"] {
+        lab.post(path, json!({"metadata": {"name": "e"}})).await.refused(405, "MethodNotAllowed");
+    }
+}
+
+#[tokio::test]
+async fn b36_bad_bodies_and_media_types() {
+    let lab = Lab::new();
+    for body in ["", "{", "[]", "1", "{\"metadata\": {\"name\": 1}}", "{\"metadata\": {}, \"data\": {}, \"data\": {}}"] {
+        lab.raw("POST", CONFIG_MAPS, &[], body).await.refused(400, "BadRequest");
+    }
+    let deep = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{}{}}}", "[".repeat(110), "]".repeat(110));
+    lab.raw("POST", CONFIG_MAPS, &[], deep).await.refused(400, "BadRequest");
+    for content_type in ["application/yaml", "application/vnd.kubernetes.protobuf", "text/plain"] {
+        let refused = lab.raw("POST", CONFIG_MAPS, &[("content-type", content_type)], "a: 1").await;
+        assert!(refused.refused(415, "UnsupportedMediaType").contains("application/json"));
+    }
+    let large = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}", "x".repeat(3 << 20));
+    assert_eq!(
+        lab.raw("POST", CONFIG_MAPS, &[], large).await.refused(413, "RequestEntityTooLarge"),
+        "Request entity too large: limit is 3145728"
+    );
+    let almost = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}", "x".repeat((3 << 20) - 100));
+    lab.raw("POST", CONFIG_MAPS, &[], almost).await.ok();
+}
+
+#[tokio::test]
+async fn b36_accept() {
+    let lab = Lab::new();
+    let get = async |accept: &str| lab.raw("GET", CONFIG_MAPS, &[("accept", accept)], "").await;
+    for fine in [
+        "application/json",
+        "*/*",
+        "application/*;q=0.5",
+        "application/json;stream=watch",
+        "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+        "application/vnd.kubernetes.protobuf, application/json;charset=utf-8",
+    ] {
+        let answer = get(fine).await;
+        assert_eq!(answer.headers["content-type"], "application/json");
+        assert_eq!(answer.ok()["kind"], "ConfigMapList", "{fine}");
+    }
+    for bad in [
+        "application/xml",
+        "application/vnd.kubernetes.protobuf",
+        "application/yaml",
+        "application/json;as=Table;v=v1;g=meta.k8s.io",
+        "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+        "application/json;q=0",
+    ] {
+        let message = get(bad).await.refused(406, "NotAcceptable");
+        assert!(message.starts_with("only the following media types are accepted: application/json"));
+    }
+}

@@ -1,0 +1,412 @@
+//! The ReplicaSet controller: as many pods as a ReplicaSet asks for, no more and no fewer.
+//!
+//! It behaves as Kubernetes' own: it claims pods by selector, adopts orphans after a live look at the set, and
+//! lets go of pods that no longer match; it waits to see what it did last before it does more
+//! ([`Expectations`]); it creates slowly while creations fail; it deletes the pods whose loss costs least; and
+//! it writes the status only when it changed. What a deleted set leaves behind is the garbage collector's work.
+
+pub mod pod;
+pub mod rank;
+pub mod slow_start;
+pub mod status;
+
+#[cfg(test)]
+mod rank_tests;
+
+use std::error::Error;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetStatus};
+use k8s_openapi::api::core::v1::{ObjectReference, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kubewright::cache::{CachedObject, Decoded, Event, SharedInformer, SharedInformerFactory};
+use kubewright::client::Client;
+use kubewright::controller::{
+    Action, Controller, ControllerRefManager, EventRecorder, Expectations, controller_of,
+    object_reference, owner_reference_of,
+};
+use kubewright::meta::{
+    CreateOptions, DeleteOptions, GetOptions, Kind, Object, ObjectKey, ReplaceOptions, Selector,
+};
+
+use slow_start::slow_start;
+use status::Failure;
+
+/// At most so many pods are created or deleted for one set in one go.
+const BURST: usize = 500;
+
+/// A burst of pod events becomes one look at the set.
+const BATCH: Duration = Duration::from_millis(100);
+
+/// Pods by the uid of their controller; pods without one by their namespace, as `orphans/NAMESPACE`.
+const BY_CONTROLLER: &str = "replicaset/controller";
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Runs the controller until `shutdown` ends, with `workers` sets at a time; starts what it needs of `factory`.
+///
+/// # Errors
+/// If an informer cannot be used, for example since it was shut down.
+pub async fn run(
+    client: &Client,
+    factory: &SharedInformerFactory,
+    workers: usize,
+    shutdown: impl Future<Output = ()> + Send,
+) -> Result<(), BoxError> {
+    let recorder = EventRecorder::new(client, "replicaset-controller");
+    let this = Arc::new(ReplicaSets {
+        client: client.clone(),
+        sets: factory.informer(),
+        pods: factory.informer(),
+        set_kind: Kind::of(),
+        expectations: Expectations::new(),
+        recorder: recorder.clone(),
+    });
+    this.pods.add_index(BY_CONTROLLER, controller_index)?;
+
+    let controller = Controller::new("replicaset", &this.sets)
+        .watches(&this.sets, {
+            let this = this.clone();
+            move |event| this.set_changed(event)
+        })
+        .watches(&this.pods, {
+            let this = this.clone();
+            move |event| this.pod_changed(event)
+        })
+        .batch(BATCH)
+        .workers(workers);
+    factory.start();
+    let result = controller
+        .run(shutdown, move |key| {
+            let this = this.clone();
+            async move { this.reconcile(&key).await }
+        })
+        .await;
+    recorder.shutdown().await;
+    Ok(result?)
+}
+
+struct ReplicaSets {
+    client: Client,
+    sets: SharedInformer<ReplicaSet>,
+    pods: SharedInformer<Pod>,
+    set_kind: Kind<ReplicaSet>,
+    expectations: Expectations,
+    recorder: EventRecorder,
+}
+
+impl ReplicaSets {
+    async fn reconcile(&self, key: &ObjectKey) -> Result<Action, BoxError> {
+        let Some(set) = self.sets.lister().get(key) else {
+            self.expectations.delete(key);
+            return Ok(Action::done());
+        };
+        let set = set.get()?;
+        // Before the pods are read: what is seen now may lack what was done last.
+        let may_act = self.expectations.satisfied(key);
+        let selector = match selector_of(&set) {
+            Ok(selector) => selector,
+            // Trying again would not help; a corrected set comes as an event.
+            Err(error) => {
+                tracing::warn!(%key, %error, "the selector of this ReplicaSet is not valid");
+                return Ok(Action::done());
+            }
+        };
+
+        let claimed = self.claim(&set, &selector).await?;
+        let pods: Vec<&Pod> = claimed.iter().map(|pod| &**pod).collect();
+        let active: Vec<&Pod> = pods.iter().copied().filter(|pod| pod::is_active(pod)).collect();
+        let result = if may_act && !set.is_being_deleted() {
+            self.manage(key, &set, &active).await
+        } else {
+            Ok(())
+        };
+
+        let now = Timestamp::now();
+        let failure = result.as_ref().err();
+        let wanted = status::calculate(&set, &pods, failure, now);
+        self.write_status(&set, wanted).await?;
+        if let Err(failure) = result {
+            return Err(failure.message.into());
+        }
+        Ok(match next_available(&set, &active, now) {
+            Some(wait) => Action::requeue_after(wait),
+            None => Action::done(),
+        })
+    }
+
+    /// The pods that are the set's, after adopting and letting go.
+    async fn claim(
+        &self,
+        set: &ReplicaSet,
+        selector: &Selector,
+    ) -> Result<Vec<Decoded<Pod>>, BoxError> {
+        let pods = self.pods.lister();
+        let mut candidates = pods.by_index(BY_CONTROLLER, set.uid())?;
+        candidates.extend(pods.by_index(BY_CONTROLLER, &orphans_of(set.namespace()))?);
+        let manager =
+            ControllerRefManager::new(&self.client, set, &self.set_kind, &Kind::<Pod>::of());
+        let claimed = manager.claim(candidates, selector).await?;
+        Ok(claimed.iter().map(CachedObject::get).collect::<Result<_, _>>()?)
+    }
+
+    /// Creates or deletes pods until there are as many active ones as asked for.
+    async fn manage(
+        &self,
+        key: &ObjectKey,
+        set: &ReplicaSet,
+        active: &[&Pod],
+    ) -> Result<(), Failure> {
+        let wanted = replicas(set);
+        if active.len() < wanted {
+            self.create(key, set, (wanted - active.len()).min(BURST)).await
+        } else if active.len() > wanted {
+            self.delete(key, set, active, (active.len() - wanted).min(BURST)).await
+        } else {
+            Ok(())
+        }
+    }
+
+    async fn create(&self, key: &ObjectKey, set: &ReplicaSet, count: usize) -> Result<(), Failure> {
+        let pods = self.client.in_namespace::<Pod>(set.namespace().unwrap_or_default());
+        let pod = pod_from_template(set, &self.set_kind);
+        self.expectations.expect_creations(key, count);
+        let outcome = slow_start(count, || async {
+            match pods.create(&pod, &CreateOptions::default()).await {
+                Ok(created) => {
+                    let note = format!("Created pod: {}", created.name());
+                    self.recorder.normal(&self.about(set), "SuccessfulCreate", "Create", note);
+                    Ok(())
+                }
+                Err(error) => {
+                    // No event will come for it.
+                    self.expectations.creation_observed(key);
+                    // The namespace goes, and the set with it: nothing to report or to try again.
+                    if error.is_namespace_terminating() { Ok(()) } else { Err(error) }
+                }
+            }
+        })
+        .await;
+        for _ in 0..outcome.skipped {
+            self.expectations.creation_observed(key);
+        }
+        let Some(error) = outcome.errors.into_iter().next() else { return Ok(()) };
+        let note = format!("Error creating: {error}");
+        self.recorder.warning(&self.about(set), "FailedCreate", "Create", note);
+        Err(Failure { reason: "FailedCreate", message: error.to_string() })
+    }
+
+    async fn delete(
+        &self,
+        key: &ObjectKey,
+        set: &ReplicaSet,
+        active: &[&Pod],
+        count: usize,
+    ) -> Result<(), Failure> {
+        let failed = |error: &dyn Error| Failure {
+            reason: "FailedDelete",
+            message: error.to_string(),
+        };
+        let related = self.related_pods(set).map_err(|error| failed(&error))?;
+        let related: Vec<&Pod> = related.iter().map(|pod| &**pod).collect();
+        let chosen = rank::choose(active, &related, count, Timestamp::now());
+        self.expectations.expect_deletions(key, chosen.iter().map(|pod| pod.key()));
+        let pods = self.client.in_namespace::<Pod>(set.namespace().unwrap_or_default());
+        let calls = chosen.iter().map(|pod| async {
+            // By uid: a pod created again under the same name is another pod.
+            match pods.delete(pod.name(), &DeleteOptions::with_uid(pod.uid())).await {
+                Ok(_) => {
+                    let note = format!("Deleted pod: {}", pod.name());
+                    self.recorder.normal(&self.about(set), "SuccessfulDelete", "Delete", note);
+                    Ok(())
+                }
+                Err(error) => {
+                    self.expectations.deletion_observed(key, &pod.key());
+                    if error.is_not_found() || error.is_conflict() { Ok(()) } else { Err(error) }
+                }
+            }
+        });
+        let results = futures_util::future::join_all(calls).await;
+        match results.into_iter().find_map(Result::err) {
+            Some(error) => Err(failed(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// The pods of every ReplicaSet that has the same controller as `set`: those of a Deployment's old and new
+    /// sets crowd nodes together.
+    fn related_pods(
+        &self,
+        set: &ReplicaSet,
+    ) -> Result<Vec<Decoded<Pod>>, kubewright::cache::Error> {
+        let owner = controller_of(set.owner_references()).map(|owner| owner.uid.as_str());
+        let sets = self.sets.lister();
+        let sets = sets.in_namespace(set.namespace().unwrap_or_default());
+        let siblings = sets.list(&Selector::everything()).into_iter().filter(|other| {
+            other.uid() == set.uid()
+                || (owner.is_some()
+                    && controller_of(&other.owner_references()).map(|o| o.uid.clone()).as_deref()
+                        == owner)
+        });
+        let mut related = Vec::new();
+        for sibling in siblings {
+            for pod in self.pods.lister().by_index(BY_CONTROLLER, sibling.uid())? {
+                related.push(pod.get()?);
+            }
+        }
+        Ok(related)
+    }
+
+    /// Writes the status if it differs; after a conflict once more, on the set as it is now.
+    async fn write_status(&self, set: &ReplicaSet, wanted: ReplicaSetStatus) -> Result<(), BoxError> {
+        if !status::differs(set.status.as_ref(), &wanted) {
+            return Ok(());
+        }
+        let sets = self.client.in_namespace::<ReplicaSet>(set.namespace().unwrap_or_default());
+        let mut changed = ReplicaSet { status: Some(wanted), ..set.clone() };
+        match sets.replace_status(&changed, &ReplaceOptions::default()).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_not_found() => Ok(()),
+            Err(error) if error.is_conflict() => {
+                let fresh = sets.get(set.name(), &GetOptions::default()).await?;
+                if fresh.uid() != set.uid() {
+                    return Ok(());
+                }
+                changed.metadata.resource_version = fresh.metadata.resource_version;
+                sets.replace_status(&changed, &ReplaceOptions::default()).await?;
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Handles what a set's own event does besides enqueueing it: a set that was deleted and created again
+    /// under its name starts with no expectations.
+    fn set_changed(&self, event: &Event<ReplicaSet>) -> Vec<ObjectKey> {
+        match event {
+            Event::Updated { old, new } if old.uid() != new.uid() => {
+                self.expectations.delete(old.key());
+            }
+            Event::Deleted { object, .. } => self.expectations.delete(object.key()),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// The sets that a pod's event concerns; what was expected and is now seen is noted.
+    fn pod_changed(&self, event: &Event<Pod>) -> Vec<ObjectKey> {
+        match event {
+            Event::Added { object, .. } if object.deletion_timestamp().is_some() => {
+                self.pod_goes(object)
+            }
+            Event::Added { object, .. } => match self.set_of(object) {
+                Some(set) => {
+                    self.expectations.creation_observed(&set);
+                    vec![set]
+                }
+                None => self.sets_that_could_adopt(object),
+            },
+            Event::Updated { new, .. } if new.deletion_timestamp().is_some() => self.pod_goes(new),
+            Event::Updated { old, new } => {
+                let (before, after) = (self.set_of(old), self.set_of(new));
+                let mut keys = Vec::new();
+                if before != after {
+                    keys.extend(before);
+                }
+                match after {
+                    Some(set) => keys.push(set),
+                    None => keys.extend(self.sets_that_could_adopt(new)),
+                }
+                keys
+            }
+            Event::Deleted { object, .. } => self.pod_goes(object),
+        }
+    }
+
+    fn pod_goes(&self, pod: &CachedObject<Pod>) -> Vec<ObjectKey> {
+        let set = self.set_of(pod);
+        if let Some(set) = &set {
+            self.expectations.deletion_observed(set, pod.key());
+        }
+        set.into_iter().collect()
+    }
+
+    /// The set that controls the pod, if it is still the one with that uid.
+    fn set_of(&self, pod: &CachedObject<Pod>) -> Option<ObjectKey> {
+        let owners = pod.owner_references();
+        let owner = controller_of(&owners)?;
+        if owner.kind != "ReplicaSet" || !owner.api_version.starts_with("apps/") {
+            return None;
+        }
+        let key = ObjectKey::new(pod.namespace(), &owner.name);
+        self.sets.lister().get(&key).filter(|set| set.uid() == owner.uid).map(|_| key)
+    }
+
+    fn sets_that_could_adopt(&self, pod: &CachedObject<Pod>) -> Vec<ObjectKey> {
+        if controller_of(&pod.owner_references()).is_some() {
+            return Vec::new();
+        }
+        let sets = self.sets.lister();
+        let sets = sets.in_namespace(pod.namespace().unwrap_or_default());
+        sets.list(&Selector::everything())
+            .into_iter()
+            .filter(|set| {
+                let selector = set.get().ok().and_then(|set| selector_of(&set).ok());
+                selector.is_some_and(|selector| selector.matches(pod.raw()))
+            })
+            .map(|set| set.key().clone())
+            .collect()
+    }
+
+    fn about(&self, set: &ReplicaSet) -> ObjectReference {
+        object_reference(set, &self.set_kind)
+    }
+}
+
+/// When the next pod that is ready will have been so for long enough; `None` if there is none to wait for.
+fn next_available(set: &ReplicaSet, active: &[&Pod], now: Timestamp) -> Option<Duration> {
+    let min_ready = status::min_ready(set);
+    let waits = active.iter().filter_map(|pod| pod::available_in(pod, min_ready, now));
+    waits.filter(|wait| !wait.is_zero()).min()
+}
+
+fn replicas(set: &ReplicaSet) -> usize {
+    let replicas = set.spec.replicas.unwrap_or(1);
+    usize::try_from(replicas).unwrap_or(0)
+}
+
+fn selector_of(set: &ReplicaSet) -> Result<Selector, kubewright::meta::SelectorError> {
+    Selector::try_from(&set.spec.selector)
+}
+
+fn pod_from_template(set: &ReplicaSet, kind: &Kind<ReplicaSet>) -> Pod {
+    let template = set.spec.template.clone().unwrap_or_default();
+    let metadata = template.metadata.unwrap_or_default();
+    Pod {
+        metadata: ObjectMeta {
+            generate_name: Some(format!("{}-", set.name())),
+            namespace: set.metadata.namespace.clone(),
+            labels: metadata.labels,
+            annotations: metadata.annotations,
+            finalizers: metadata.finalizers,
+            owner_references: Some(vec![owner_reference_of(set, kind)]),
+            ..ObjectMeta::default()
+        },
+        spec: template.spec,
+        status: None,
+    }
+}
+
+fn controller_index(pod: &CachedObject<Pod>) -> Vec<String> {
+    vec![match controller_of(&pod.owner_references()) {
+        Some(owner) => owner.uid.clone(),
+        None => orphans_of(pod.namespace()),
+    }]
+}
+
+fn orphans_of(namespace: Option<&str>) -> String {
+    format!("orphans/{}", namespace.unwrap_or_default())
+}
