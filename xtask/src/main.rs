@@ -3,6 +3,8 @@
 mod controlplane;
 mod error;
 mod kubectl;
+mod on_controlplane;
+mod programs;
 mod say;
 mod signals;
 mod workspace;
@@ -25,12 +27,21 @@ enum Chore {
     Controlplane(controlplane::cli::Args),
     /// Run kubectl against the development server and a real control plane, and compare what it says
     Kubectl(kubectl::cli::Args),
+    /// Tell the story of `kubewright demo` on a real control plane
+    Demo,
+    /// Hold 250 watches on one client of a real control plane while calls go on
+    Streams(on_controlplane::Streams),
+    /// Kill a real API server between creates and their answers, and count the pods at the end
+    Chaos(on_controlplane::Chaos),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().chore {
         Chore::Controlplane(args) => controlplane::cli::run(args),
         Chore::Kubectl(args) => kubectl::cli::run(args),
+        Chore::Demo => on_controlplane::demo(),
+        Chore::Streams(args) => on_controlplane::streams(&args),
+        Chore::Chaos(args) => on_controlplane::chaos(&args),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {}", error.with_causes());

@@ -13,19 +13,46 @@ pub struct Error(Box<Kind>);
 
 #[derive(Debug)]
 enum Kind {
-    Decode { kind: String, key: ObjectKey, source: kubewright_wire::Error },
-    Encode { source: kubewright_wire::Error },
-    IndexExists { kind: String, index: String },
-    NoSuchIndex { kind: String, index: String, known: Vec<String> },
-    Reentrant { what: &'static str },
-    Stopped { what: String },
-    ScopeMismatch { kind: String, namespace: String },
-    NotSynced { waited: Option<Duration>, missing: Vec<String> },
+    Decode {
+        kind: String,
+        key: ObjectKey,
+        source: kubewright_wire::Error,
+    },
+    Encode {
+        source: kubewright_wire::Error,
+    },
+    IndexExists {
+        kind: String,
+        index: String,
+    },
+    NoSuchIndex {
+        kind: String,
+        index: String,
+        known: Vec<String>,
+    },
+    Reentrant {
+        what: &'static str,
+    },
+    Stopped {
+        what: String,
+    },
+    ScopeMismatch {
+        kind: String,
+        namespace: String,
+    },
+    NotSynced {
+        waited: Option<Duration>,
+        missing: Vec<String>,
+    },
 }
 
 impl Error {
     pub(crate) fn decode(kind: &str, key: &ObjectKey, source: kubewright_wire::Error) -> Self {
-        Self(Box::new(Kind::Decode { kind: kind.to_owned(), key: key.clone(), source }))
+        Self(Box::new(Kind::Decode {
+            kind: kind.to_owned(),
+            key: key.clone(),
+            source,
+        }))
     }
 
     pub(crate) fn encode(source: kubewright_wire::Error) -> Self {
@@ -33,11 +60,18 @@ impl Error {
     }
 
     pub(crate) fn index_exists(kind: &str, index: &str) -> Self {
-        Self(Box::new(Kind::IndexExists { kind: kind.to_owned(), index: index.to_owned() }))
+        Self(Box::new(Kind::IndexExists {
+            kind: kind.to_owned(),
+            index: index.to_owned(),
+        }))
     }
 
     pub(crate) fn no_such_index(kind: &str, index: &str, known: Vec<String>) -> Self {
-        Self(Box::new(Kind::NoSuchIndex { kind: kind.to_owned(), index: index.to_owned(), known }))
+        Self(Box::new(Kind::NoSuchIndex {
+            kind: kind.to_owned(),
+            index: index.to_owned(),
+            known,
+        }))
     }
 
     pub(crate) fn reentrant(what: &'static str) -> Self {
@@ -49,7 +83,10 @@ impl Error {
     }
 
     pub(crate) fn scope_mismatch(kind: &str, namespace: &str) -> Self {
-        Self(Box::new(Kind::ScopeMismatch { kind: kind.into(), namespace: namespace.into() }))
+        Self(Box::new(Kind::ScopeMismatch {
+            kind: kind.into(),
+            namespace: namespace.into(),
+        }))
     }
 
     pub(crate) fn not_synced(waited: Option<Duration>, missing: Vec<String>) -> Self {
@@ -117,14 +154,23 @@ impl fmt::Display for Error {
             }
             Kind::Encode { source } => write!(f, "put an object into the cache's form: {source}"),
             Kind::IndexExists { kind, index } => {
-                write!(f, "add index {index:?} of {kind}: one of this name exists; choose another")
+                write!(
+                    f,
+                    "add index {index:?} of {kind}: one of this name exists; choose another"
+                )
             }
             Kind::NoSuchIndex { kind, index, known } => {
-                write!(f, "read index {index:?} of {kind}: there is none of this name, only {known:?}; ")?;
+                write!(
+                    f,
+                    "read index {index:?} of {kind}: there is none of this name, only {known:?}; "
+                )?;
                 f.write_str("add it with add_index first")
             }
             Kind::Reentrant { what } => {
-                write!(f, "{what} from inside an index function: that would wait for itself for ever")
+                write!(
+                    f,
+                    "{what} from inside an index function: that would wait for itself for ever"
+                )
             }
             Kind::Stopped { what } => write!(f, "{what}: the informer was shut down"),
             Kind::ScopeMismatch { kind, namespace } => {

@@ -96,14 +96,20 @@ impl SharedInformerFactory {
         }
     }
 
-    fn find_or_make<K: Object>(&self, kind: Kind<K>, options: InformerOptions) -> SharedInformer<K> {
+    fn find_or_make<K: Object>(
+        &self,
+        kind: Kind<K>,
+        options: InformerOptions,
+    ) -> SharedInformer<K> {
         let choice = Choice {
             decoded_as: TypeId::of::<K>(),
             resource: kind.gvr(),
             options: options.clone(),
         };
         let mut informers = self.0.informers.lock();
-        let known = informers.get(&choice).and_then(|known| known.as_any().downcast_ref());
+        let known = informers
+            .get(&choice)
+            .and_then(|known| known.as_any().downcast_ref());
         if let Some(known) = known {
             return SharedInformer::clone(known);
         }
@@ -144,21 +150,34 @@ impl SharedInformerFactory {
     /// # Errors
     /// When the time is up, or the factory is shut down.
     pub fn wait_for_sync(&self) -> WaitForSync {
-        WaitForSync { factory: self.clone(), timeout: None }
+        WaitForSync {
+            factory: self.clone(),
+            timeout: None,
+        }
     }
 
     /// What every informer is doing and has seen.
     pub fn status(&self) -> Vec<InformerStatus> {
         let informers = self.0.informers.lock();
-        let mut all: Vec<_> = informers.values().map(|informer| informer.status()).collect();
+        let mut all: Vec<_> = informers
+            .values()
+            .map(|informer| informer.status())
+            .collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
 
-    /// Stops all informers and waits until their tasks and handlers have ended. A handler that is at work ends first.
+    /// Stops all informers and waits until their tasks and handlers have ended. A handler that is at
+    /// work ends first; events that still wait for one are dropped.
     pub async fn shutdown(&self) {
         self.0.token.cancel();
-        let ends: Vec<_> = self.0.informers.lock().values().map(|i| i.shutdown()).collect();
+        let ends: Vec<_> = self
+            .0
+            .informers
+            .lock()
+            .values()
+            .map(|i| i.shutdown())
+            .collect();
         for end in ends {
             end.await;
         }
@@ -167,7 +186,9 @@ impl SharedInformerFactory {
     /// Names of those that were started and have not synced, each with what it is doing.
     fn missing(&self) -> Vec<String> {
         let informers = self.0.informers.lock();
-        let waiting = informers.values().filter(|i| i.is_started() && !i.has_synced());
+        let waiting = informers
+            .values()
+            .filter(|i| i.is_started() && !i.has_synced());
         let mut missing: Vec<_> = waiting
             .map(|informer| {
                 let status = informer.status();
@@ -185,7 +206,9 @@ impl SharedInformerFactory {
 
 impl fmt::Debug for SharedInformerFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedInformerFactory").field("informers", &self.status()).finish_non_exhaustive()
+        f.debug_struct("SharedInformerFactory")
+            .field("informers", &self.status())
+            .finish_non_exhaustive()
     }
 }
 
@@ -209,7 +232,11 @@ impl WaitForSync {
         let all = async {
             let receivers: Vec<_> = {
                 let informers = factory.0.informers.lock();
-                informers.values().filter(|i| i.is_started()).map(|i| i.subscribe_synced()).collect()
+                informers
+                    .values()
+                    .filter(|i| i.is_started())
+                    .map(|i| i.subscribe_synced())
+                    .collect()
             };
             for mut synced in receivers {
                 // An error means that the informer is gone with all who knew it.
@@ -225,7 +252,10 @@ impl WaitForSync {
         let say = async {
             loop {
                 tokio::time::sleep(SAY_WHO_IS_MISSING).await;
-                tracing::warn!(missing = factory.missing().join("; "), "still waiting for informers");
+                tracing::warn!(
+                    missing = factory.missing().join("; "),
+                    "still waiting for informers"
+                );
             }
         };
         tokio::select! {

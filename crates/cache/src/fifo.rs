@@ -60,8 +60,15 @@ impl<K> fmt::Debug for Delta<K> {
             Self::Added(object) => write!(f, "Added({object:?})"),
             Self::Updated(object) => write!(f, "Updated({object:?})"),
             Self::Deleted(object) => write!(f, "Deleted({object:?})"),
-            Self::ReplacedAll { resource_version, objects } => {
-                write!(f, "ReplacedAll({} objects at {resource_version})", objects.len())
+            Self::ReplacedAll {
+                resource_version,
+                objects,
+            } => {
+                write!(
+                    f,
+                    "ReplacedAll({} objects at {resource_version})",
+                    objects.len()
+                )
             }
             Self::Bookmark { resource_version } => write!(f, "Bookmark({resource_version})"),
         }
@@ -108,7 +115,12 @@ enum Out {
 impl<K> Fifo<K> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self { queue: VecDeque::new(), weight: 0, out: None, synced: false }
+        Self {
+            queue: VecDeque::new(),
+            weight: 0,
+            out: None,
+            synced: false,
+        }
     }
 
     /// Appends.
@@ -126,9 +138,13 @@ impl<K> Fifo<K> {
         let first = self.queue.pop_front()?;
         self.weight -= first.weight();
         let batch = match first {
-            Delta::ReplacedAll { resource_version, objects } => {
-                Batch::ReplacedAll { resource_version, objects }
-            }
+            Delta::ReplacedAll {
+                resource_version,
+                objects,
+            } => Batch::ReplacedAll {
+                resource_version,
+                objects,
+            },
             Delta::Bookmark { resource_version } => Batch::Bookmark { resource_version },
             change => Batch::Changes(self.fill(change)),
         };
@@ -147,11 +163,15 @@ impl<K> Fifo<K> {
         keys.extend(first.object().map(|object| object.key().clone()));
         let mut changes = vec![first];
         while changes.len() < MAX_BATCH {
-            let Some(object) = self.queue.front().and_then(Delta::object) else { break };
+            let Some(object) = self.queue.front().and_then(Delta::object) else {
+                break;
+            };
             if !keys.insert(object.key().clone()) {
                 break;
             }
-            let Some(next) = self.queue.pop_front() else { break };
+            let Some(next) = self.queue.pop_front() else {
+                break;
+            };
             self.weight -= next.weight();
             changes.push(next);
         }

@@ -51,5 +51,6 @@ pub use informer::{
 pub use lister::{Lister, NamespaceLister};
 pub use object::{CachedObject, DEFAULT_DECODED_BUDGET, Decoded, Decoder};
 pub use reflector::{
-    Action, Cause, Failure, Phase, ReflectorCore, ReflectorOptions, ReflectorStatus, Step,
+    Action, Cause, Failure, Phase, Reflector, ReflectorCore, ReflectorMonitor, ReflectorOptions,
+    ReflectorStatus, Step,
 };

@@ -433,3 +433,18 @@ async fn informers_that_never_start_or_were_stopped_are_named() {
         .unwrap_err();
     assert!(error.to_string().contains("shut down"), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_cannot_even_be_sent_is_not_tried_again() {
+    let recorder = EventRecorder::new(&client(), "example-controller");
+    let mut regarding = object_reference(&replica_set("web", 1), &Kind::of());
+    regarding.namespace = Some("no/such".into());
+    recorder.normal(&regarding, "Scaled", "Scaling", "to 1");
+    let started = tokio::time::Instant::now();
+    recorder.flush().await;
+    assert_eq!(
+        (recorder.stats().failed, started.elapsed()),
+        (1, Duration::ZERO)
+    );
+    recorder.shutdown().await;
+}

@@ -7,11 +7,13 @@ use serde_json::{Map, Value, json};
 pub(crate) fn pod(pod: &mut Unstructured) {
     if let Some(spec) = pod.fields.get_mut("spec") {
         pod_spec(spec);
+        fill(spec, json!({"enableServiceLinks": true}));
     }
 }
 
 pub(crate) fn new_pod(pod: &mut Unstructured) {
-    pod.fields.insert("status".into(), json!({"phase": "Pending"}));
+    pod.fields
+        .insert("status".into(), json!({"phase": "Pending"}));
 }
 
 pub(crate) fn replica_set(set: &mut Unstructured) {
@@ -27,7 +29,10 @@ pub(crate) fn deployment(deployment: &mut Unstructured) {
         deployment,
         json!({"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600, "strategy": {"type": "RollingUpdate"}}),
     );
-    if let Some(strategy) = deployment.fields.get_mut("spec").and_then(|spec| spec.get_mut("strategy"))
+    if let Some(strategy) = deployment
+        .fields
+        .get_mut("spec")
+        .and_then(|spec| spec.get_mut("strategy"))
         && strategy.get("type").and_then(Value::as_str) == Some("RollingUpdate")
     {
         fill(strategy, json!({"rollingUpdate": {}}));
@@ -50,25 +55,41 @@ pub(crate) fn namespace(namespace: &mut Unstructured) {
 
 pub(crate) fn new_namespace(namespace: &mut Unstructured) {
     namespace.set_field(&["spec", "finalizers"], json!(["kubernetes"]));
-    namespace.fields.insert("status".into(), json!({"phase": "Active"}));
+    namespace
+        .fields
+        .insert("status".into(), json!({"phase": "Active"}));
 }
 
 /// `stringData` is only a way to write `data`.
 pub(crate) fn secret(secret: &mut Unstructured) {
-    secret.fields.entry("type").or_insert_with(|| "Opaque".into());
-    let Some(Value::Object(texts)) = secret.fields.remove("stringData") else { return };
-    let data = secret.fields.entry("data").or_insert_with(|| Value::Object(Map::new()));
+    secret
+        .fields
+        .entry("type")
+        .or_insert_with(|| "Opaque".into());
+    let Some(Value::Object(texts)) = secret.fields.remove("stringData") else {
+        return;
+    };
+    let data = secret
+        .fields
+        .entry("data")
+        .or_insert_with(|| Value::Object(Map::new()));
     if let Some(data) = data.as_object_mut() {
         for (name, text) in texts {
-            let encoded = base64::prelude::BASE64_STANDARD.encode(text.as_str().unwrap_or_default());
+            let encoded =
+                base64::prelude::BASE64_STANDARD.encode(text.as_str().unwrap_or_default());
             data.insert(name, encoded.into());
         }
     }
 }
 
 pub(crate) fn service(service: &mut Unstructured) {
-    let Some(spec) = service.fields.get_mut("spec") else { return };
-    fill(spec, json!({"type": "ClusterIP", "sessionAffinity": "None"}));
+    let Some(spec) = service.fields.get_mut("spec") else {
+        return;
+    };
+    fill(
+        spec,
+        json!({"type": "ClusterIP", "sessionAffinity": "None"}),
+    );
     for port in items(spec, "ports") {
         let target = port.get("port").cloned().unwrap_or(Value::Null);
         fill(port, json!({"protocol": "TCP", "targetPort": target}));
@@ -89,14 +110,18 @@ fn pod_spec(spec: &mut Value) {
         spec,
         json!({
             "restartPolicy": "Always", "terminationGracePeriodSeconds": 30, "dnsPolicy": "ClusterFirst",
-            "securityContext": {}, "schedulerName": "default-scheduler", "enableServiceLinks": true,
+            "securityContext": {}, "schedulerName": "default-scheduler",
         }),
     );
     for list in ["containers", "initContainers"] {
         for container in items(spec, list) {
-            let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
+            let image = container
+                .get("image")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             let name = image.rsplit('/').next().unwrap_or_default();
-            let floating = !image.contains('@') && name.rsplit_once(':').is_none_or(|(_, tag)| tag == "latest");
+            let floating = !image.contains('@')
+                && name.rsplit_once(':').is_none_or(|(_, tag)| tag == "latest");
             let policy = if floating { "Always" } else { "IfNotPresent" };
             fill(
                 container,
@@ -111,7 +136,11 @@ fn pod_spec(spec: &mut Value) {
 }
 
 fn items<'a>(value: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
-    value.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
+    value
+        .get_mut(list)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
 }
 
 /// Adds those members that are not there.

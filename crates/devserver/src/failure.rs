@@ -1,6 +1,8 @@
 //! Refusals, in the words of a real API server.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, Status, StatusCause, StatusDetails};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    ListMeta, Status, StatusCause, StatusDetails,
+};
 use kubewright_meta::{Reason, StatusError};
 
 use crate::kinds::ResourceKind;
@@ -8,7 +10,8 @@ use crate::validation::FieldErrors;
 
 pub(crate) type Result<T> = std::result::Result<T, StatusError>;
 
-const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
+const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
 
 fn details(kind: &ResourceKind, name: &str) -> StatusDetails {
     StatusDetails {
@@ -24,13 +27,19 @@ fn text(text: &str) -> Option<String> {
 }
 
 pub(crate) fn not_found(kind: &ResourceKind, name: &str) -> StatusError {
-    StatusError::of(Reason::NotFound, format!("{} \"{name}\" not found", kind.qualified_resource()))
-        .with_details(details(kind, name))
+    StatusError::of(
+        Reason::NotFound,
+        format!("{} \"{name}\" not found", kind.qualified_resource()),
+    )
+    .with_details(details(kind, name))
 }
 
 pub(crate) fn no_such_path() -> StatusError {
-    StatusError::of(Reason::NotFound, "the server could not find the requested resource")
-        .with_details(StatusDetails::default())
+    StatusError::of(
+        Reason::NotFound,
+        "the server could not find the requested resource",
+    )
+    .with_details(StatusDetails::default())
 }
 
 pub(crate) fn already_exists(kind: &ResourceKind, name: &str) -> StatusError {
@@ -39,7 +48,10 @@ pub(crate) fn already_exists(kind: &ResourceKind, name: &str) -> StatusError {
 }
 
 pub(crate) fn object_being_deleted_exists(kind: &ResourceKind, name: &str) -> StatusError {
-    let message = format!("object is being deleted: {} \"{name}\" already exists", kind.qualified_resource());
+    let message = format!(
+        "object is being deleted: {} \"{name}\" already exists",
+        kind.qualified_resource()
+    );
     StatusError::of(Reason::AlreadyExists, message).with_details(details(kind, name))
 }
 
@@ -48,7 +60,10 @@ pub(crate) fn no_generated_name(kind: &ResourceKind, name: &str) -> StatusError 
         "{} \"{name}\" already exists, the server was not able to generate a unique name for the object",
         kind.qualified_resource()
     );
-    let details = StatusDetails { retry_after_seconds: Some(1), ..details(kind, name) };
+    let details = StatusDetails {
+        retry_after_seconds: Some(1),
+        ..details(kind, name)
+    };
     StatusError::of(Reason::AlreadyExists, message).with_details(details)
 }
 
@@ -57,29 +72,65 @@ pub(crate) fn conflict(kind: &ResourceKind, name: &str, why: &str) -> StatusErro
 }
 
 /// A conflict on a subresource, which the message names.
-pub(crate) fn conflict_on(kind: &ResourceKind, subresource: &str, name: &str, why: &str) -> StatusError {
+pub(crate) fn conflict_on(
+    kind: &ResourceKind,
+    subresource: &str,
+    name: &str,
+    why: &str,
+) -> StatusError {
     let slash = if subresource.is_empty() { "" } else { "/" };
     let plural = format!("{}{slash}{subresource}", kind.plural);
-    let dotted = if kind.group.is_empty() { plural.clone() } else { format!("{plural}.{}", kind.group) };
+    let dotted = dotted(&plural, &kind.group);
     let message = format!("Operation cannot be fulfilled on {dotted} \"{name}\": {why}");
-    let details = StatusDetails { kind: Some(plural), ..details(kind, name) };
+    let details = StatusDetails {
+        kind: Some(plural),
+        ..details(kind, name)
+    };
     StatusError::of(Reason::Conflict, message).with_details(details)
+}
+
+/// A precondition of a delete that does not hold. Here a real server names the kind, not the resource.
+pub(crate) fn precondition(kind: &ResourceKind, name: &str, why: &str) -> StatusError {
+    let dotted = dotted(&kind.kind, &kind.group);
+    let message = format!("Operation cannot be fulfilled on {dotted} \"{name}\": {why}");
+    let details = StatusDetails { kind: text(&kind.kind), ..details(kind, name) };
+    StatusError::of(Reason::Conflict, message).with_details(details)
+}
+
+fn dotted(name: &str, group: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 
 pub(crate) fn modified(kind: &ResourceKind, name: &str) -> StatusError {
     conflict(kind, name, MODIFIED)
 }
 
-pub(crate) fn forbidden(kind: &ResourceKind, name: &str, why: &str, causes: Vec<StatusCause>) -> StatusError {
-    let message = format!("{} \"{name}\" is forbidden: {why}", kind.qualified_resource());
-    let details =
-        StatusDetails { causes: Some(causes).filter(|causes| !causes.is_empty()), ..details(kind, name) };
+pub(crate) fn forbidden(
+    kind: &ResourceKind,
+    name: &str,
+    why: &str,
+    causes: Vec<StatusCause>,
+) -> StatusError {
+    let message = format!(
+        "{} \"{name}\" is forbidden: {why}",
+        kind.qualified_resource()
+    );
+    let details = StatusDetails {
+        causes: Some(causes).filter(|causes| !causes.is_empty()),
+        ..details(kind, name)
+    };
     StatusError::of(Reason::Forbidden, message).with_details(details)
+}
+
+/// An object of `kind` that is invalid; one that is served under two groups by the group it is stored in.
+pub(crate) fn invalid_object(kind: &ResourceKind, name: &str, errors: &FieldErrors) -> StatusError {
+    let group = kind.conversion.map_or(&*kind.group, |conversion| conversion.stored_group);
+    invalid(group, &kind.kind, name, errors)
 }
 
 /// `group` and `kind` of what is invalid: an object's, or `meta.k8s.io` and the name of an options type.
 pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &FieldErrors) -> StatusError {
-    let dotted = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+    let dotted = dotted(kind, group);
     let message = format!("{dotted} \"{name}\" is invalid: {}", errors.summary());
     let details = StatusDetails {
         group: text(group),
@@ -105,7 +156,10 @@ pub(crate) fn method_not_allowed() -> StatusError {
 }
 
 pub(crate) fn too_large(why: &str) -> StatusError {
-    StatusError::of(Reason::RequestEntityTooLarge, format!("Request entity too large: {why}"))
+    StatusError::of(
+        Reason::RequestEntityTooLarge,
+        format!("Request entity too large: {why}"),
+    )
 }
 
 pub(crate) fn not_acceptable() -> StatusError {
@@ -114,8 +168,9 @@ pub(crate) fn not_acceptable() -> StatusError {
 }
 
 pub(crate) fn unsupported_media_type(accepted: &str) -> StatusError {
-    let message =
-        format!("the body of the request was in an unknown format - accepted media types include: {accepted}");
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {accepted}"
+    );
     StatusError::of(Reason::UnsupportedMediaType, message)
 }
 
@@ -131,7 +186,10 @@ pub(crate) fn continue_expired(token: String) -> StatusError {
                    inconsistent list - objects that were created, modified, or deleted between the time the \
                    first chunk was returned and now may show up in the list.";
     let mut status: Status = expired(message).status().clone();
-    status.metadata = ListMeta { continue_: Some(token), ..ListMeta::default() };
+    status.metadata = ListMeta {
+        continue_: Some(token),
+        ..ListMeta::default()
+    };
     StatusError::new(status)
 }
 
@@ -151,10 +209,16 @@ pub(crate) fn version_from_the_future(asked: u64, current: u64) -> StatusError {
 }
 
 pub(crate) fn shutting_down() -> StatusError {
-    StatusError::of(Reason::ServiceUnavailable, "the development server is shutting down")
+    StatusError::of(
+        Reason::ServiceUnavailable,
+        "the development server is shutting down",
+    )
 }
 
 /// Something that cannot happen did; said, not hidden.
 pub(crate) fn internal(what: impl std::fmt::Display) -> StatusError {
-    StatusError::of(Reason::InternalError, format!("Internal error occurred: {what}"))
+    StatusError::of(
+        Reason::InternalError,
+        format!("Internal error occurred: {what}"),
+    )
 }

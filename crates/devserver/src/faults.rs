@@ -120,16 +120,23 @@ impl Fault {
     }
 
     fn matches(&self, verb: &str, resource: &str) -> bool {
-        (self.verb == "*" || self.verb == verb) && (self.resource == "*" || self.resource == resource)
+        (self.verb == "*" || self.verb == verb)
+            && (self.resource == "*" || self.resource == resource)
     }
 }
 
 impl Faults {
     /// Adds a fault. Where several match a request, each counts it, and all their effects apply.
     pub fn inject(&self, fault: Fault) -> FaultHandle {
-        let rule = Arc::new(Rule { fault, seen: AtomicU32::new(0) });
+        let rule = Arc::new(Rule {
+            fault,
+            seen: AtomicU32::new(0),
+        });
         self.rules.lock().push(rule.clone());
-        FaultHandle { faults: self.clone(), rule }
+        FaultHandle {
+            faults: self.clone(),
+            rule,
+        }
     }
 
     /// Takes all faults back.
@@ -144,7 +151,10 @@ impl Faults {
         }
         let resource = target.resource();
         let mut all = Effects::default();
-        for rule in rules.iter().filter(|rule| rule.fault.matches(verb.as_str(), &resource)) {
+        for rule in rules
+            .iter()
+            .filter(|rule| rule.fault.matches(verb.as_str(), &resource))
+        {
             let seen = rule.seen.fetch_add(1, Ordering::Relaxed);
             let fault = &rule.fault;
             if seen >= fault.skip && seen - fault.skip < fault.times {
@@ -169,11 +179,18 @@ impl FaultHandle {
     /// How many requests have met the fault.
     pub fn hits(&self) -> u32 {
         let fault = &self.rule.fault;
-        self.rule.seen.load(Ordering::Relaxed).saturating_sub(fault.skip).min(fault.times)
+        self.rule
+            .seen
+            .load(Ordering::Relaxed)
+            .saturating_sub(fault.skip)
+            .min(fault.times)
     }
 
     /// Takes the fault back.
     pub fn remove(self) {
-        self.faults.rules.lock().retain(|rule| !Arc::ptr_eq(rule, &self.rule));
+        self.faults
+            .rules
+            .lock()
+            .retain(|rule| !Arc::ptr_eq(rule, &self.rule));
     }
 }

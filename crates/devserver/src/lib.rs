@@ -38,11 +38,12 @@
 //! advanced since.
 //!
 //! # Known differences from a real server
-//! JSON only: YAML, protobuf, `Table` and `PartialObjectMetadata` are not served. Patches are JSON patch and
+//! A malformed `resourceVersion` is a 400 or 422 where a real server says 500. JSON only: YAML, protobuf, `Table` and `PartialObjectMetadata` are not served. Patches are JSON patch and
 //! JSON merge patch. `managedFields` are not kept: `fieldManager` is checked and otherwise without effect.
-//! Bodies of built-in kinds are not checked against a schema: unknown fields stay. Defaults and validation
-//! cover what workloads need. Events do not expire. `sendInitialEvents` is refused as by a server whose
-//! `WatchList` feature is off.
+//! Bodies are not checked against a schema: `fieldValidation` is accepted, as clients insist on it, but unknown
+//! fields stay even with `Strict`, and OpenAPI documents describe objects by type and metadata only. Defaults
+//! and validation cover what workloads need. Events do not expire. `sendInitialEvents` is refused as by a server
+//! whose `WatchList` feature is off. Discovery tells no storage version hashes.
 
 mod api;
 mod clock;

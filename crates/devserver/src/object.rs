@@ -22,6 +22,13 @@ pub(crate) fn decode(kind: &ResourceKind, body: &Bytes) -> Result<Unstructured> 
             summary(body)
         ))
     })?;
+    if kind.custom && object.types.kind.is_empty() {
+        return Err(failure::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{}'",
+            kind.kind,
+            summary(body)
+        )));
+    }
     tidy(kind, object)
 }
 
@@ -31,7 +38,7 @@ pub(crate) fn tidy(kind: &ResourceKind, mut object: Unstructured) -> Result<Unst
     if types.kind.is_empty() {
         types.kind = kind.kind.to_string();
     }
-    if types.api_version.is_empty() {
+    if types.api_version.is_empty() && !kind.custom {
         types.api_version = kind.api_version();
     }
     if types.kind != kind.kind {
@@ -47,7 +54,11 @@ pub(crate) fn tidy(kind: &ResourceKind, mut object: Unstructured) -> Result<Unst
             kind.api_version()
         )));
     }
-    if object.fields.values().any(|value| !is_shallower(value, MAX_DEPTH)) {
+    if object
+        .fields
+        .values()
+        .any(|value| !is_shallower(value, MAX_DEPTH))
+    {
         return Err(failure::bad_request(format!(
             "the object is nested more than {MAX_DEPTH} levels deep, the limit of the development server"
         )));
@@ -74,9 +85,15 @@ fn tidy_metadata(metadata: &mut ObjectMeta) {
         text.take_if(|text| text.is_empty());
     }
     metadata.labels.take_if(|labels| labels.is_empty());
-    metadata.annotations.take_if(|annotations| annotations.is_empty());
-    metadata.finalizers.take_if(|finalizers| finalizers.is_empty());
-    metadata.owner_references.take_if(|owners| owners.is_empty());
+    metadata
+        .annotations
+        .take_if(|annotations| annotations.is_empty());
+    metadata
+        .finalizers
+        .take_if(|finalizers| finalizers.is_empty());
+    metadata
+        .owner_references
+        .take_if(|owners| owners.is_empty());
 }
 
 /// Typed servers never keep a null member; elements of lists are left alone.
@@ -93,8 +110,12 @@ fn drop_nulls(value: &mut Value) {
 
 pub(crate) fn is_shallower(value: &Value, levels: usize) -> bool {
     match value {
-        Value::Object(fields) => levels > 0 && fields.values().all(|value| is_shallower(value, levels - 1)),
-        Value::Array(items) => levels > 0 && items.iter().all(|value| is_shallower(value, levels - 1)),
+        Value::Object(fields) => {
+            levels > 0 && fields.values().all(|value| is_shallower(value, levels - 1))
+        }
+        Value::Array(items) => {
+            levels > 0 && items.iter().all(|value| is_shallower(value, levels - 1))
+        }
         _ => true,
     }
 }
@@ -102,7 +123,11 @@ pub(crate) fn is_shallower(value: &Value, levels: usize) -> bool {
 /// What every encoded object of a kind starts with; the part that items of a list leave out.
 pub(crate) fn type_prefix(kind: &ResourceKind) -> String {
     // Through the encoder, should a registered name ever need escapes.
-    format!("{{\"kind\":{},\"apiVersion\":{},", json_text(&kind.kind), json_text(&kind.api_version()))
+    format!(
+        "{{\"kind\":{},\"apiVersion\":{},",
+        json_text(&kind.kind),
+        json_text(&kind.api_version())
+    )
 }
 
 fn json_text(text: &str) -> String {
@@ -110,7 +135,11 @@ fn json_text(text: &str) -> String {
 }
 
 /// Appends the object in the order a real server writes it: type, metadata, the rest.
-pub(crate) fn encode_into(kind: &ResourceKind, object: &Unstructured, out: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn encode_into(
+    kind: &ResourceKind,
+    object: &Unstructured,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     out.extend_from_slice(type_prefix(kind).as_bytes());
     out.extend_from_slice(b"\"metadata\":");
     serde_json::to_writer(&mut *out, &object.metadata).map_err(failure::internal)?;
@@ -135,7 +164,10 @@ pub(crate) fn to_served(kind: &ResourceKind, object: Unstructured) -> Unstructur
     match kind.conversion {
         Some(conversion) => conversion.to_served(object, kind.api_version()),
         None => Unstructured {
-            types: kubewright_meta::TypeMeta { api_version: kind.api_version(), kind: kind.kind.to_string() },
+            types: kubewright_meta::TypeMeta {
+                api_version: kind.api_version(),
+                kind: kind.kind.to_string(),
+            },
             ..object
         },
     }
@@ -164,5 +196,9 @@ fn summary(body: &Bytes) -> String {
         return "<empty>".into();
     }
     let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BYTES)]);
-    if body.len() > SHOWN_BYTES { format!("{shown} ...") } else { shown.into_owned() }
+    if body.len() > SHOWN_BYTES {
+        format!("{shown} ...")
+    } else {
+        shown.into_owned()
+    }
 }

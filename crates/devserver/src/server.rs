@@ -132,7 +132,11 @@ impl Default for DevServer {
 
 impl std::fmt::Debug for DevServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DevServer(at resource version {})", self.resource_version())
+        write!(
+            f,
+            "DevServer(at resource version {})",
+            self.resource_version()
+        )
     }
 }
 
@@ -142,7 +146,10 @@ impl Inner {
     }
 
     pub(crate) fn count(&self, verb: Verb, target: &Target) {
-        let key = RequestKey { resource: target.resource(), verb: verb.as_str() };
+        let key = RequestKey {
+            resource: target.resource(),
+            verb: verb.as_str(),
+        };
         *self.counts.lock().entry(key).or_default() += 1;
     }
 }
@@ -207,17 +214,27 @@ impl DevServerBuilder {
             // Only encoding could fail, and these objects are known.
             tracing::error!(%error, "the first namespaces could not be created");
         }
-        DevServer { inner: Arc::new(inner) }
+        DevServer {
+            inner: Arc::new(inner),
+        }
     }
 }
 
 impl Inner {
     fn create_namespaces(&self) -> Result<(), StatusError> {
         let registry = self.registry();
-        let Some(kind) = registry.find("", "v1", "namespaces") else { return Ok(()) };
+        let Some(kind) = registry.find("", "v1", "namespaces") else {
+            return Ok(());
+        };
         for name in NAMESPACES {
-            let metadata = ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() };
-            let mut namespace = Unstructured { metadata, ..Unstructured::default() };
+            let metadata = ObjectMeta {
+                name: Some(name.into()),
+                ..ObjectMeta::default()
+            };
+            let mut namespace = Unstructured {
+                metadata,
+                ..Unstructured::default()
+            };
             api::complete_new(&self.clock, kind, &mut namespace);
             self.store.lock().put(kind, namespace)?;
         }

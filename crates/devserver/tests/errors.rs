@@ -27,11 +27,22 @@ async fn b36_unknown_paths() {
     }
     let missing = lab.get(&format!("{PODS}/x")).await;
     assert_eq!(missing.refused(404, "NotFound"), "pods \"x\" not found");
-    assert_eq!(missing.body["details"], json!({"name": "x", "kind": "pods"}));
+    assert_eq!(
+        missing.body["details"],
+        json!({"name": "x", "kind": "pods"})
+    );
     let missing = lab.get(&format!("{REPLICA_SETS}/x")).await;
-    assert_eq!(missing.refused(404, "NotFound"), "replicasets.apps \"x\" not found");
-    assert_eq!(missing.body["details"], json!({"name": "x", "group": "apps", "kind": "replicasets"}));
-    lab.get("/api/v1/namespaces/default/pods/%FF").await.refused(400, "BadRequest");
+    assert_eq!(
+        missing.refused(404, "NotFound"),
+        "replicasets.apps \"x\" not found"
+    );
+    assert_eq!(
+        missing.body["details"],
+        json!({"name": "x", "group": "apps", "kind": "replicasets"})
+    );
+    lab.get("/api/v1/namespaces/default/pods/%FF")
+        .await
+        .refused(400, "BadRequest");
 }
 
 #[tokio::test]
@@ -59,28 +70,68 @@ async fn b36_wrong_methods() {
 async fn b71_events_need_a_namespace() {
     let lab = Lab::new();
     for path in ["/api/v1/events", "/apis/events.k8s.io/v1/events"] {
-        lab.post(path, json!({"metadata": {"name": "e"}})).await.refused(405, "MethodNotAllowed");
+        lab.post(path, json!({"metadata": {"name": "e"}}))
+            .await
+            .refused(405, "MethodNotAllowed");
     }
 }
 
 #[tokio::test]
 async fn b36_bad_bodies_and_media_types() {
     let lab = Lab::new();
-    for body in ["", "{", "[]", "1", "{\"metadata\": {\"name\": 1}}", "{\"metadata\": {}, \"data\": {}, \"data\": {}}"] {
-        lab.raw("POST", CONFIG_MAPS, &[], body).await.refused(400, "BadRequest");
+    for body in [
+        "",
+        "{",
+        "[]",
+        "1",
+        "{\"metadata\": {\"name\": 1}}",
+        "{\"metadata\": {}, \"data\": {}, \"data\": {}}",
+    ] {
+        lab.raw("POST", CONFIG_MAPS, &[], body)
+            .await
+            .refused(400, "BadRequest");
     }
-    let deep = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{}{}}}", "[".repeat(110), "]".repeat(110));
-    lab.raw("POST", CONFIG_MAPS, &[], deep).await.refused(400, "BadRequest");
-    for content_type in ["application/yaml", "application/vnd.kubernetes.protobuf", "text/plain"] {
-        let refused = lab.raw("POST", CONFIG_MAPS, &[("content-type", content_type)], "a: 1").await;
-        assert!(refused.refused(415, "UnsupportedMediaType").contains("application/json"));
+    let deep = format!(
+        "{{\"metadata\":{{\"name\":\"a\"}},\"data\":{}{}}}",
+        "[".repeat(110),
+        "]".repeat(110)
+    );
+    lab.raw("POST", CONFIG_MAPS, &[], deep)
+        .await
+        .refused(400, "BadRequest");
+    for content_type in [
+        "application/yaml",
+        "application/vnd.kubernetes.protobuf",
+        "text/plain",
+    ] {
+        let refused = lab
+            .raw(
+                "POST",
+                CONFIG_MAPS,
+                &[("content-type", content_type)],
+                "a: 1",
+            )
+            .await;
+        assert!(
+            refused
+                .refused(415, "UnsupportedMediaType")
+                .contains("application/json")
+        );
     }
-    let large = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}", "x".repeat(3 << 20));
+    let large = format!(
+        "{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}",
+        "x".repeat(3 << 20)
+    );
     assert_eq!(
-        lab.raw("POST", CONFIG_MAPS, &[], large).await.refused(413, "RequestEntityTooLarge"),
+        lab.raw("POST", CONFIG_MAPS, &[], large)
+            .await
+            .refused(413, "RequestEntityTooLarge"),
         "Request entity too large: limit is 3145728"
     );
-    let almost = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}", "x".repeat((3 << 20) - 100));
+    let almost = format!(
+        "{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}",
+        "x".repeat((3 << 20) - 100)
+    );
     lab.raw("POST", CONFIG_MAPS, &[], almost).await.ok();
 }
 
@@ -109,6 +160,8 @@ async fn b36_accept() {
         "application/json;q=0",
     ] {
         let message = get(bad).await.refused(406, "NotAcceptable");
-        assert!(message.starts_with("only the following media types are accepted: application/json"));
+        assert!(
+            message.starts_with("only the following media types are accepted: application/json")
+        );
     }
 }

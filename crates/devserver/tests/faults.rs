@@ -15,7 +15,12 @@ async fn a_refusal_meets_the_chosen_requests_only() {
     let lab = Lab::new();
     lab.config_map("a").await;
     let busy = StatusError::of(Reason::TooManyRequests, "slow down");
-    let fault = lab.server.faults().inject(Fault::on("get", "configmaps").after(1).times(2).answer(busy));
+    let fault = lab.server.faults().inject(
+        Fault::on("get", "configmaps")
+            .after(1)
+            .times(2)
+            .answer(busy),
+    );
     let path = format!("{CONFIG_MAPS}/a");
     lab.get(&path).await.ok();
     lab.get(CONFIG_MAPS).await.ok();
@@ -35,19 +40,41 @@ async fn a_lost_answer_leaves_the_deed_done_and_a_dropped_request_does_not() {
     faults.inject(Fault::on("create", "*").after(1).lose_answer());
     for (name, done) in [("a", false), ("b", true)] {
         let body = json!({"metadata": {"name": name}}).to_string();
-        let error = lab.send("POST", CONFIG_MAPS, &[], body).await.err().unwrap();
+        let error = lab
+            .send("POST", CONFIG_MAPS, &[], body)
+            .await
+            .err()
+            .unwrap();
         assert!(error.is_injected());
-        assert_eq!(lab.get(&format!("{CONFIG_MAPS}/{name}")).await.code == 200, done);
+        assert_eq!(
+            lab.get(&format!("{CONFIG_MAPS}/{name}")).await.code == 200,
+            done
+        );
     }
 }
 
 #[tokio::test]
 async fn a_watch_is_cut_in_the_middle_of_an_event() {
     let lab = Lab::new();
-    lab.server.faults().inject(Fault::on("watch", "configmaps").cut_after(20));
+    lab.server
+        .faults()
+        .inject(Fault::on("watch", "configmaps").cut_after(20));
     lab.config_map("a").await;
-    let mut body = lab.send("GET", &format!("{CONFIG_MAPS}?watch=true"), &[], "").await.unwrap().into_body();
-    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap().len(), 20);
+    let mut body = lab
+        .send("GET", &format!("{CONFIG_MAPS}?watch=true"), &[], "")
+        .await
+        .unwrap()
+        .into_body();
+    assert_eq!(
+        body.frame()
+            .await
+            .unwrap()
+            .unwrap()
+            .into_data()
+            .unwrap()
+            .len(),
+        20
+    );
     assert!(body.frame().await.unwrap().unwrap_err().is_injected());
     assert!(body.frame().await.is_none());
     let mut whole = lab.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
@@ -57,7 +84,9 @@ async fn a_watch_is_cut_in_the_middle_of_an_event() {
 #[tokio::test(start_paused = true)]
 async fn a_delay_runs_on_tokios_clock() {
     let lab = Lab::new();
-    lab.server.faults().inject(Fault::on("*", "pods/status").delay(Duration::from_secs(5)));
+    lab.server
+        .faults()
+        .inject(Fault::on("*", "pods/status").delay(Duration::from_secs(5)));
     lab.post(PODS, pod("a", None)).await.ok();
     let began = tokio::time::Instant::now();
     lab.get(&format!("{PODS}/a/status")).await.ok();
@@ -76,11 +105,20 @@ async fn requests_are_counted_by_resource_and_verb() {
     lab.watch(&format!("{PODS}?watch=1")).await;
     lab.post(REPLICA_SETS, replica_set("rs")).await.ok();
     let counts = lab.server.request_counts();
-    let shown: Vec<String> =
-        counts.iter().map(|count| format!("{} {} {}", count.verb, count.resource, count.count)).collect();
+    let shown: Vec<String> = counts
+        .iter()
+        .map(|count| format!("{} {} {}", count.verb, count.resource, count.count))
+        .collect();
     assert_eq!(
         shown,
-        ["create pods 1", "get pods 1", "list pods 1", "watch pods 1", "get pods/status 1", "create replicasets.apps 1"]
+        [
+            "create pods 1",
+            "get pods 1",
+            "list pods 1",
+            "watch pods 1",
+            "get pods/status 1",
+            "create replicasets.apps 1"
+        ]
     );
     lab.server.reset_request_counts();
     assert!(lab.server.request_counts().is_empty());
@@ -92,13 +130,43 @@ async fn a_kind_can_be_registered_at_any_time() {
     let path = "/apis/late.test/v1/lates";
     lab.get(path).await.refused(404, "NotFound");
     let gvk = GroupVersionKind::new("late.test", "v1", "Late");
-    lab.server.register(CustomKind::new(gvk, "lates", Scope::Cluster));
-    lab.post(path, json!({"metadata": {"name": "a"}})).await.ok();
+    lab.server
+        .register(CustomKind::new(gvk, "lates", Scope::Cluster));
+    lab.post(path, json!({"metadata": {"name": "a"}}))
+        .await
+        .ok();
     assert_eq!(lab.names(path).await, ["a"]);
     // Another version of the same resource serves the same objects.
     let gvk = GroupVersionKind::new("late.test", "v2", "Late");
-    lab.server.register(CustomKind::new(gvk, "lates", Scope::Cluster));
+    lab.server
+        .register(CustomKind::new(gvk, "lates", Scope::Cluster));
     let second = lab.get("/apis/late.test/v2/lates/a").await.ok();
     assert_eq!(second["apiVersion"], "late.test/v2");
-    assert_eq!(lab.get(&format!("{path}/a")).await.ok()["apiVersion"], "late.test/v1");
+    assert_eq!(
+        lab.get(&format!("{path}/a")).await.ok()["apiVersion"],
+        "late.test/v1"
+    );
+}
+
+/// B34: names are decoded once, and found again under their encoded form.
+#[tokio::test]
+async fn b34_names_with_blanks_and_signs() {
+    let lab = Lab::new();
+    let gvk = GroupVersionKind::new("free.test", "v1", "Free");
+    lab.server.register(CustomKind::new(gvk, "frees", Scope::Cluster).any_name());
+    let path = "/apis/free.test/v1/frees";
+    for (name, segment) in [
+        ("two words", "two%20words"),
+        ("system:node:a", "system:node:a"),
+        ("x?y", "x%3Fy"),
+        ("h#1", "h%231"),
+        ("ü", "%C3%BC"),
+    ] {
+        lab.post(path, json!({"metadata": {"name": name}})).await.ok();
+        assert_eq!(lab.get(&format!("{path}/{segment}")).await.ok()["metadata"]["name"], name);
+        lab.delete(&format!("{path}/{segment}")).await.ok();
+    }
+    for name in ["a/b", "a%b", ".", ".."] {
+        lab.post(path, json!({"metadata": {"name": name}})).await.refused(422, "Invalid");
+    }
 }

@@ -113,11 +113,16 @@ fn build() -> Result<()> {
 }
 
 fn run_command(args: Run) -> Result<ExitCode> {
+    run_with(&args.start.into_options(), &args.command)
+}
+
+/// Runs a command on a control plane of its own, and gives the command's exit status.
+pub(crate) fn run_with(options: &Options, command: &[OsString]) -> Result<ExitCode> {
     // Before the signals are taken over, so that Ctrl-C ends a build as usual.
     super::build()?;
     let (sender, events) = supervise::events()?;
-    let plane = ControlPlane::start(&args.start.into_options())?;
-    let code = supervise::run(&plane, &args.command, &sender, &events)?;
+    let plane = ControlPlane::start(options)?;
+    let code = supervise::run(&plane, command, &sender, &events)?;
     drop(plane);
     Ok(ExitCode::from(code))
 }

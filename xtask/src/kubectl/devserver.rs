@@ -1,13 +1,13 @@
 //! The development server as its users start it: the `kubewright` program.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::controlplane::process::Process;
 use crate::error::{Context, Error, Result};
-use crate::{signals, workspace};
+use crate::programs::{self, Profile, Target};
+use crate::signals;
 
 const START_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -20,7 +20,7 @@ pub(crate) struct DevServer {
 impl DevServer {
     /// Builds the program and starts it on a free port.
     pub(crate) fn start() -> Result<Self> {
-        let program = build()?;
+        let program = programs::build("kubewright-cli", Target::Bin, "kubewright", Profile::Dev)?;
         let folder = tempfile::tempdir().context(|| "cannot create a temporary folder")?;
         let kubeconfig = folder.path().join("kubeconfig");
         let argv = vec![
@@ -65,37 +65,3 @@ impl Drop for DevServer {
         }
     }
 }
-
-fn build() -> Result<PathBuf> {
-    let root = workspace::root()?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .current_dir(&root)
-        .args([
-            "build",
-            "--package",
-            "kubewright-cli",
-            "--message-format=json-render-diagnostics",
-        ])
-        .stderr(std::process::Stdio::inherit())
-        .output()
-        .context(|| "cannot run cargo")?;
-    if !output.status.success() {
-        return Err(Error::new("cannot build the kubewright program"));
-    }
-    executable_in(&String::from_utf8_lossy(&output.stdout))
-        .ok_or_else(|| Error::new("cargo built no program named kubewright"))
-}
-
-/// Cargo tells where it put the program, whatever the target folder.
-fn executable_in(messages: &str) -> Option<PathBuf> {
-    messages
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "kubewright")
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-}
-
-#[cfg(test)]
-#[path = "devserver_tests.rs"]
-mod tests;

@@ -8,7 +8,10 @@ use crate::{CachedObject, Error, Event};
 
 /// What a change of one object does to the store.
 enum Step<K> {
-    Put { object: CachedObject<K>, values: Values },
+    Put {
+        object: CachedObject<K>,
+        values: Values,
+    },
     Take(CachedObject<K>),
     /// Nothing new: what the store has is the same or newer.
     Stale(CachedObject<K>),
@@ -29,9 +32,10 @@ impl<K> Indexer<K> {
         let _writer = self.0.writer.lock("change a store")?;
         Ok(match batch {
             Batch::Changes(changes) => self.apply_changes(changes),
-            Batch::ReplacedAll { resource_version, objects } => {
-                self.replace(resource_version, objects)
-            }
+            Batch::ReplacedAll {
+                resource_version,
+                objects,
+            } => self.replace(resource_version, objects),
             Batch::Bookmark { resource_version } => {
                 self.0.tables.write().resource_version = resource_version;
                 Vec::new()
@@ -60,7 +64,10 @@ impl<K> Indexer<K> {
                         // The deletion may be of one that came after the one held.
                         let final_state_unknown = held.uid() != last.uid();
                         let object = if final_state_unknown { held } else { last };
-                        events.push(Event::Deleted { object, final_state_unknown });
+                        events.push(Event::Deleted {
+                            object,
+                            final_state_unknown,
+                        });
                     }
                     version
                 }
@@ -91,7 +98,10 @@ impl<K> Indexer<K> {
         Some(match (stale, deleted) {
             (true, _) => Step::Stale(object),
             (false, true) => Step::Take(object),
-            (false, false) => Step::Put { values: self.values_of(&object), object },
+            (false, false) => Step::Put {
+                values: self.values_of(&object),
+                object,
+            },
         })
     }
 
@@ -106,7 +116,9 @@ impl<K> Indexer<K> {
                 Some(_) => None,
                 None => {
                     let tables = self.0.tables.read();
-                    tables.get_with_values(object.key()).map(|(held, values)| (held.clone(), values))
+                    tables
+                        .get_with_values(object.key())
+                        .map(|(held, values)| (held.clone(), values))
                 }
             };
             match held {
@@ -126,9 +138,14 @@ impl<K> Indexer<K> {
         fresh.resource_version = resource_version;
         let old = std::mem::replace(&mut *self.0.tables.write(), fresh);
         let tables = self.0.tables.read();
-        let gone = old.all().filter(|object| tables.get(object.key()).is_none());
+        let gone = old
+            .all()
+            .filter(|object| tables.get(object.key()).is_none());
         let mut events: Vec<_> = gone
-            .map(|object| Event::Deleted { object: object.clone(), final_state_unknown: true })
+            .map(|object| Event::Deleted {
+                object: object.clone(),
+                final_state_unknown: true,
+            })
             .collect();
         events.append(&mut changed);
         events
@@ -136,18 +153,23 @@ impl<K> Indexer<K> {
 }
 
 /// The events that lead from `old` to `new`.
-fn difference<K>(
-    old: Option<CachedObject<K>>,
-    new: CachedObject<K>,
-    events: &mut Vec<Event<K>>,
-) {
+fn difference<K>(old: Option<CachedObject<K>>, new: CachedObject<K>, events: &mut Vec<Event<K>>) {
     match old {
         Some(old) if old.uid() == new.uid() => events.push(Event::Updated { old, new }),
         Some(old) => {
             // Made again under the same name: whoever counts or owns by uid must hear of the end of the first.
-            events.push(Event::Deleted { object: old, final_state_unknown: true });
-            events.push(Event::Added { object: new, initial: false });
+            events.push(Event::Deleted {
+                object: old,
+                final_state_unknown: true,
+            });
+            events.push(Event::Added {
+                object: new,
+                initial: false,
+            });
         }
-        None => events.push(Event::Added { object: new, initial: false }),
+        None => events.push(Event::Added {
+            object: new,
+            initial: false,
+        }),
     }
 }

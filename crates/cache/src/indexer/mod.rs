@@ -77,17 +77,32 @@ impl<K> Indexer<K> {
 
     /// The objects of one namespace.
     pub fn list_namespace(&self, namespace: &str) -> Vec<CachedObject<K>> {
-        self.0.tables.read().in_namespace(namespace).cloned().collect()
+        self.0
+            .tables
+            .read()
+            .in_namespace(namespace)
+            .cloned()
+            .collect()
     }
 
     /// All keys.
     pub fn keys(&self) -> Vec<ObjectKey> {
-        self.0.tables.read().all().map(|object| object.key().clone()).collect()
+        self.0
+            .tables
+            .read()
+            .all()
+            .map(|object| object.key().clone())
+            .collect()
     }
 
     /// The namespaces that have objects.
     pub fn namespaces(&self) -> Vec<String> {
-        self.0.tables.read().namespaces().map(str::to_owned).collect()
+        self.0
+            .tables
+            .read()
+            .namespaces()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// How many objects there are.
@@ -120,8 +135,11 @@ impl<K> Indexer<K> {
     /// # Errors
     /// When there is no such index.
     pub fn keys_by_index(&self, index: &str, value: &str) -> Result<Vec<ObjectKey>, Error> {
-        let mut keys: Vec<_> =
-            self.by_index(index, value)?.iter().map(|object| object.key().clone()).collect();
+        let mut keys: Vec<_> = self
+            .by_index(index, value)?
+            .iter()
+            .map(|object| object.key().clone())
+            .collect();
         keys.sort_unstable();
         Ok(keys)
     }
@@ -172,7 +190,8 @@ impl<K> Indexer<K> {
         if self.0.tables.read().index_position(name).is_some() {
             return Err(Error::index_exists(&self.0.kind, name));
         }
-        let function: Arc<values::IndexFn<K>> = Arc::new(move |object| function(object).into_values());
+        let function: Arc<values::IndexFn<K>> =
+            Arc::new(move |object| function(object).into_values());
         let objects = self.list();
         let values = objects.into_iter().map(|object| {
             let values = self.values_in(&*function, name, &object);

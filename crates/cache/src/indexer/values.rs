@@ -32,8 +32,7 @@ impl<V: IndexValues> IndexValues for Result<V, Error> {
 }
 
 /// An index function, whatever it returns.
-pub(super) type IndexFn<K> =
-    dyn Fn(&CachedObject<K>) -> Result<Vec<String>, Error> + Send + Sync;
+pub(super) type IndexFn<K> = dyn Fn(&CachedObject<K>) -> Result<Vec<String>, Error> + Send + Sync;
 
 /// Calls an index function. A panic or an error is logged, and the object then has no values in that index.
 pub(super) fn call<K>(
@@ -52,7 +51,11 @@ pub(super) fn call<K>(
             Err(Failed)
         }
         Err(_) => {
-            tracing::error!(index, ?object, "index function panicked; object left out of the index");
+            tracing::error!(
+                index,
+                ?object,
+                "index function panicked; object left out of the index"
+            );
             Err(Failed)
         }
     }

@@ -62,7 +62,9 @@ impl<K> HandlerState<K> {
     pub(super) fn push(&self, events: impl IntoIterator<Item = Event<K>>) {
         let synced = {
             let mut pending = self.pending.lock();
-            events.into_iter().fold(false, |synced, event| synced | pending.push(event))
+            events
+                .into_iter()
+                .fold(false, |synced, event| synced | pending.push(event))
         };
         self.note_synced(synced);
         self.wake.notify_one();
@@ -123,10 +125,7 @@ impl<K> HandlerState<K> {
 }
 
 /// Runs a handler until it is removed or its informer stops. `resync` pushes everything known once more.
-pub(super) async fn run<K>(
-    state: Arc<HandlerState<K>>,
-    resync: impl Fn(&HandlerState<K>),
-) {
+pub(super) async fn run<K>(state: Arc<HandlerState<K>>, resync: impl Fn(&HandlerState<K>)) {
     let code = state.code.lock().take();
     let Some(mut handler) = code else { return };
     let period = state.resync.unwrap_or(MIN_RESYNC);
@@ -211,7 +210,14 @@ impl<K> HandlerRegistration<K> {
             end = synced.wait_for(|synced| *synced) => end.is_ok(),
             _ = ended.wait_for(|ended| *ended) => false,
         };
-        if end { Ok(()) } else { Err(Error::stopped(format!("wait for handler {} to sync", self.0.name))) }
+        if end {
+            Ok(())
+        } else {
+            Err(Error::stopped(format!(
+                "wait for handler {} to sync",
+                self.0.name
+            )))
+        }
     }
 
     /// How the handler is doing.
@@ -231,6 +237,8 @@ impl<K> HandlerRegistration<K> {
 
 impl<K> fmt::Debug for HandlerRegistration<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HandlerRegistration").field(&self.status()).finish()
+        f.debug_tuple("HandlerRegistration")
+            .field(&self.status())
+            .finish()
     }
 }

@@ -17,27 +17,27 @@ use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use self::handler::{HandlerRegistration, HandlerStatus};
+use self::handler::{HandlerState, MIN_RESYNC};
 pub use self::options::InformerOptions;
 pub use self::pending::{DEFAULT_HANDLER_BUFFER, PendingEvents};
-use self::handler::{HandlerState, MIN_RESYNC};
 use self::shared::Shared;
 use crate::object::Decoder;
-use crate::reflector::{self, ReflectorCore, ReflectorOptions, ReflectorStatus};
+use crate::reflector::{Reflector, ReflectorOptions, ReflectorStatus};
 use crate::{Error, Event, IndexValues, Indexer, Lister};
 
 /// A cache of one kind, kept true by one watch and shared by all who read it or handle its changes.
 ///
 /// A handle; clones are of the same informer. It comes from a
 /// [`SharedInformerFactory`](crate::SharedInformerFactory). When the last handle, lister and factory that know it are
-/// dropped, it stops.
+/// dropped, it stops; a handler whose code holds one keeps it running until the factory is shut down.
 pub struct SharedInformer<K>(Arc<Inner<K>>);
 
 struct Inner<K> {
     kind: Kind<K>,
     options: InformerOptions,
     shared: Arc<Shared<K>>,
-    /// What the reflector's task takes with it.
-    unstarted: Mutex<Option<(ReflectorCore<K>, Api<K>)>>,
+    /// Its task takes it.
+    unstarted: Mutex<Option<Reflector<K>>>,
     _stop: DropGuard,
 }
 
@@ -81,16 +81,17 @@ impl<K: Object> SharedInformer<K> {
             select,
             page_size: options.page_size,
             min_watch_timeout: options.min_watch_timeout,
+            keep_managed_fields: options.keep_managed_fields,
             seed: None,
         };
-        let core = ReflectorCore::new(kind.kind(), reading, decoder.clone(), store.clone());
+        let reflector = Reflector::new(api, reading, decoder.clone(), store.clone());
         let name = format!("{kind}{}", options.describe());
-        let shared = Shared::new(name, store, decoder, core.shared_status(), token.clone());
+        let shared = Shared::new(name, store, decoder, reflector.monitor(), token.clone());
         Self(Arc::new(Inner {
             kind,
             options,
             shared: Arc::new(shared),
-            unstarted: Mutex::new(Some((core, api))),
+            unstarted: Mutex::new(Some(reflector)),
             _stop: token.drop_guard(),
         }))
     }
@@ -128,7 +129,9 @@ impl<K: Object> SharedInformer<K> {
         name: &str,
         function: impl Fn(&crate::CachedObject<K>) -> V + Send + Sync + 'static,
     ) -> Result<(), Error> {
-        self.0.shared.add_index(|store| store.add_index(name, function))
+        self.0
+            .shared
+            .add_index(|store| store.add_index(name, function))
     }
 
     /// Adds a handler with the default settings; see [`handler`](Self::handler) for others.
@@ -187,10 +190,14 @@ impl<K: Object> SharedInformer<K> {
             synced: self.has_synced(),
             objects: shared.store.len(),
             resource_version: shared.store.resource_version(),
-            reflector: shared.status.read(),
+            reflector: shared.monitor.status(),
             decodes: shared.decoder.decodes(),
             index_failures: shared.store.index_failures(),
-            handlers: shared.handlers().iter().map(|handler| handler.status()).collect(),
+            handlers: shared
+                .handlers()
+                .iter()
+                .map(|handler| handler.status())
+                .collect(),
         }
     }
 
@@ -205,14 +212,17 @@ impl<K: Object> SharedInformer<K> {
         if shared.token.is_cancelled() {
             return Err(Error::stopped(format!("start {}", shared.name)));
         }
-        let Some((core, api)) = self.0.unstarted.lock().take() else { return Ok(()) };
+        let Some(reflector) = self.0.unstarted.lock().take() else {
+            return Ok(());
+        };
         shared.start_handlers(runtime)?;
-        shared.tasks.spawn_on(shared.clone().apply_batches(), runtime);
+        shared
+            .tasks
+            .spawn_on(shared.clone().apply_batches(), runtime);
         let reader = shared.clone();
-        let keep_managed_fields = self.0.options.keep_managed_fields;
         let read = async move {
             let push = |delta| reader.channel.push(delta);
-            reflector::run(core, api, keep_managed_fields, push, &reader.token).await;
+            reflector.run(push, reader.token.cancelled()).await;
         };
         shared.tasks.spawn_on(read, runtime);
         Ok(())
@@ -241,7 +251,9 @@ impl<K> Clone for SharedInformer<K> {
 
 impl<K: Object> fmt::Debug for SharedInformer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SharedInformer").field(&self.status()).finish()
+        f.debug_tuple("SharedInformer")
+            .field(&self.status())
+            .finish()
     }
 }
 
@@ -278,6 +290,7 @@ impl<K: Object> HandlerBuilder<'_, K> {
     ///
     /// # Errors
     /// When the informer was shut down, or when called from inside an index function.
+    #[expect(clippy::should_implement_trait, reason = "it adds to the informer")]
     pub fn add(
         self,
         handler: impl FnMut(Event<K>) + Send + 'static,
@@ -287,8 +300,7 @@ impl<K: Object> HandlerBuilder<'_, K> {
             .name
             .unwrap_or_else(|| format!("{} handler {}", shared.name, shared.handlers().len() + 1));
         let token = shared.token.child_token();
-        let state =
-            HandlerState::new(name, self.buffer, self.resync, token, Box::new(handler));
+        let state = HandlerState::new(name, self.buffer, self.resync, token, Box::new(handler));
         shared.add_handler(state).map(HandlerRegistration::new)
     }
 }

@@ -39,7 +39,12 @@ enum Initial {
 enum Waiting<K> {
     One(Event<K>),
     /// Deleted and made again: delivered as a deletion and an addition.
-    Remade { last: CachedObject<K>, final_state_unknown: bool, new: CachedObject<K>, initial: bool },
+    Remade {
+        last: CachedObject<K>,
+        final_state_unknown: bool,
+        new: CachedObject<K>,
+        initial: bool,
+    },
 }
 
 impl<K> PendingEvents<K> {
@@ -95,17 +100,28 @@ impl<K> PendingEvents<K> {
     pub fn pop(&mut self) -> Option<Event<K>> {
         let mut first = self.waiting.first_entry()?;
         self.in_hand = true;
-        if let Waiting::Remade { last, final_state_unknown, new, initial } = first.get() {
+        if let Waiting::Remade {
+            last,
+            final_state_unknown,
+            new,
+            initial,
+        } = first.get()
+        {
             let deleted = Event::Deleted {
                 object: last.clone(),
                 final_state_unknown: *final_state_unknown,
             };
-            let added = Event::Added { object: new.clone(), initial: *initial };
+            let added = Event::Added {
+                object: new.clone(),
+                initial: *initial,
+            };
             first.insert(Waiting::One(added));
             return Some(deleted);
         }
         let (number, waiting) = first.remove_entry();
-        let Waiting::One(event) = waiting else { return None };
+        let Waiting::One(event) = waiting else {
+            return None;
+        };
         if self.last.get(event.key()) == Some(&number) {
             self.last.remove(event.key());
         }
@@ -131,8 +147,13 @@ impl<K> PendingEvents<K> {
     }
 
     fn reach_initial_end(&mut self) -> bool {
-        let Initial::EndsBefore(end) = self.initial else { return false };
-        let before_end = self.waiting.first_key_value().is_some_and(|(number, _)| *number < end);
+        let Initial::EndsBefore(end) = self.initial else {
+            return false;
+        };
+        let before_end = self
+            .waiting
+            .first_key_value()
+            .is_some_and(|(number, _)| *number < end);
         if self.in_hand || before_end {
             return false;
         }
@@ -186,25 +207,41 @@ fn merge<K>(waiting: Waiting<K>, event: Event<K>) -> Option<Waiting<K>> {
                 deleted @ Event::Deleted { .. } => deleted,
             }));
         }
-        Waiting::One(Event::Deleted { object, final_state_unknown }) => {
-            (object, final_state_unknown, false)
-        }
-        Waiting::Remade { last, final_state_unknown, initial, .. } => {
-            (last, final_state_unknown, initial)
-        }
+        Waiting::One(Event::Deleted {
+            object,
+            final_state_unknown,
+        }) => (object, final_state_unknown, false),
+        Waiting::Remade {
+            last,
+            final_state_unknown,
+            initial,
+            ..
+        } => (last, final_state_unknown, initial),
     };
     // The handler is owed a deletion of `last`, whatever became of its successors.
     Some(match event {
-        Event::Added { object: new, initial } if new.uid() != last.uid() => {
-            Waiting::Remade { last, final_state_unknown, new, initial: initial || was_initial }
-        }
-        Event::Updated { new, .. } if new.uid() != last.uid() => {
-            Waiting::Remade { last, final_state_unknown, new, initial: was_initial }
-        }
+        Event::Added {
+            object: new,
+            initial,
+        } if new.uid() != last.uid() => Waiting::Remade {
+            last,
+            final_state_unknown,
+            new,
+            initial: initial || was_initial,
+        },
+        Event::Updated { new, .. } if new.uid() != last.uid() => Waiting::Remade {
+            last,
+            final_state_unknown,
+            new,
+            initial: was_initial,
+        },
         Event::Added { object: new, .. } | Event::Updated { new, .. } => {
             Waiting::One(Event::Updated { old: last, new })
         }
-        Event::Deleted { .. } => Waiting::One(Event::Deleted { object: last, final_state_unknown }),
+        Event::Deleted { .. } => Waiting::One(Event::Deleted {
+            object: last,
+            final_state_unknown,
+        }),
     })
 }
 

@@ -12,7 +12,7 @@ use super::channel::DeltaChannel;
 use super::handler::{self, HandlerState};
 use crate::object::Decoder;
 use crate::reentry::OrderedMutex;
-use crate::reflector::SharedStatus;
+use crate::reflector::ReflectorMonitor;
 use crate::{Batch, Error, Event, Indexer};
 
 pub(super) struct Shared<K> {
@@ -20,7 +20,7 @@ pub(super) struct Shared<K> {
     pub(super) name: String,
     pub(super) store: Indexer<K>,
     pub(super) decoder: Decoder<K>,
-    pub(super) status: SharedStatus,
+    pub(super) monitor: ReflectorMonitor,
     pub(super) channel: DeltaChannel<K>,
     /// Held while a batch goes to the store and to the handlers, and while a handler is added: so each handler
     /// sees every change once, and the store as it was before all of them.
@@ -42,15 +42,19 @@ impl<K: Object> Shared<K> {
         name: String,
         store: Indexer<K>,
         decoder: Decoder<K>,
-        status: SharedStatus,
+        monitor: ReflectorMonitor,
         token: CancellationToken,
     ) -> Self {
-        let delivery = Delivery { handlers: Vec::new(), synced: false, runtime: None };
+        let delivery = Delivery {
+            handlers: Vec::new(),
+            synced: false,
+            runtime: None,
+        };
         Self {
             name,
             store,
             decoder,
-            status,
+            monitor,
             channel: DeltaChannel::new(),
             delivery: OrderedMutex::new(delivery),
             synced: watch::Sender::new(false),
@@ -113,7 +117,10 @@ impl<K: Object> Shared<K> {
         }
         let state = Arc::new(state);
         let objects = self.store.list();
-        state.push(objects.into_iter().map(|object| Event::Added { object, initial: true }));
+        state.push(objects.into_iter().map(|object| Event::Added {
+            object,
+            initial: true,
+        }));
         if delivery.synced {
             state.end_initial();
         }
@@ -142,9 +149,14 @@ impl<K: Object> Shared<K> {
 
     /// Gives a handler everything once more, as updates between equal versions.
     fn resync(&self, state: &HandlerState<K>) {
-        let Ok(_delivery) = self.delivery.lock("resync a handler") else { return };
+        let Ok(_delivery) = self.delivery.lock("resync a handler") else {
+            return;
+        };
         let objects = self.store.list();
-        state.push(objects.into_iter().map(|object| Event::Updated { old: object.clone(), new: object }));
+        state.push(objects.into_iter().map(|object| Event::Updated {
+            old: object.clone(),
+            new: object,
+        }));
     }
 
     /// Adds an index while no batch is applied.
@@ -166,6 +178,9 @@ impl<K: Object> Shared<K> {
     }
 
     pub(super) fn handlers(&self) -> Vec<Arc<HandlerState<K>>> {
-        self.delivery.lock("read the handlers").map(|d| d.handlers.clone()).unwrap_or_default()
+        self.delivery
+            .lock("read the handlers")
+            .map(|d| d.handlers.clone())
+            .unwrap_or_default()
     }
 }

@@ -42,7 +42,11 @@ impl<K> CachedObject<K> {
     /// A handle on an object, of the store that `decoder` belongs to.
     pub fn new(raw: RawObject, decoder: &Decoder<K>) -> Self {
         let decoded = Mutex::new(Weak::new());
-        Self(Arc::new(Inner { raw, decoder: decoder.clone(), decoded }))
+        Self(Arc::new(Inner {
+            raw,
+            decoder: decoder.clone(),
+            decoded,
+        }))
     }
 
     /// The object as it came.
@@ -198,6 +202,12 @@ impl<K> Labels for CachedObject<K> {
 /// Shows names and versions only.
 impl<K> fmt::Debug for CachedObject<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CachedObject({} {}@{})", self.0.decoder.kind(), self.key(), self.resource_version())
+        write!(
+            f,
+            "CachedObject({} {}@{})",
+            self.0.decoder.kind(),
+            self.key(),
+            self.resource_version()
+        )
     }
 }

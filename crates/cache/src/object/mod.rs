@@ -5,3 +5,7 @@ mod decoded;
 
 pub use cached::CachedObject;
 pub use decoded::{DEFAULT_DECODED_BUDGET, Decoded, Decoder};
+
+#[cfg(test)]
+#[path = "object_tests.rs"]
+mod tests;

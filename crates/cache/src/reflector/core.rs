@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use kubewright_meta::{ListOptions, ObjectKey, WatchOptions};
 use kubewright_wire::{ListEnd, RawObject, RawWatchEvent};
 
+use super::action::{Action, ReflectorOptions, Step};
 use super::backoff::Backoff;
 use super::failure::{Cause, Failure};
-use super::status::{Phase, ReflectorStatus, SharedStatus};
+use super::status::{Phase, ReflectorMonitor, ReflectorStatus};
 use crate::object::Decoder;
 use crate::version::is_older;
 use crate::{CachedObject, Delta, Indexer};
@@ -28,45 +29,6 @@ const VERY_SHORT: Duration = Duration::from_secs(1);
 const SHORT_WATCHES_BEFORE_LIST: u32 = 3;
 /// The least a watch is asked to last when nothing else is said; the most is twice that.
 pub(super) const MIN_WATCH_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// What a reflector reads, and how.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct ReflectorOptions {
-    /// `labels` and `fields` of every list; the other fields are not used.
-    pub select: ListOptions,
-    /// How many objects a page of every list has. Default: 500 where the server's watch cache is not asked,
-    /// otherwise no pages.
-    pub page_size: Option<u32>,
-    /// Watches are asked to last between this and twice this, at random. Default: 5 minutes.
-    pub min_watch_timeout: Option<Duration>,
-    /// Starts the random numbers, for tests. Default: by chance.
-    pub seed: Option<u64>,
-}
-
-/// What to do next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// Read one page of a list, giving each object to [`list_item`](ReflectorCore::list_item), then
-    /// [`list_end`](ReflectorCore::list_end) or [`list_failed`](ReflectorCore::list_failed).
-    List(ListOptions),
-    /// Watch, giving each event to [`watch_event`](ReflectorCore::watch_event), until that says to stop, or
-    /// [`watch_ended`](ReflectorCore::watch_ended).
-    Watch(WatchOptions),
-    /// Wait, then ask again.
-    Sleep(Duration),
-}
-
-/// What an event of a watch leads to.
-#[derive(Debug)]
-pub enum Step<K> {
-    /// Put this into the queue and go on.
-    Push(Delta<K>),
-    /// Go on.
-    Continue,
-    /// Close the watch and ask for the next action. `watch_ended` is not called.
-    Stop,
-}
 
 /// The state of a reflector.
 pub struct ReflectorCore<K> {
@@ -88,13 +50,20 @@ pub struct ReflectorCore<K> {
     watch: Option<Watching>,
     short_watches: u32,
     short_watches_allowed: u32,
-    status: SharedStatus,
+    status: ReflectorMonitor,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Next {
     List,
     Watch,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    Added,
+    Modified,
+    Deleted,
 }
 
 /// A list being read. Nothing of it counts before its end.
@@ -125,7 +94,9 @@ impl<K> ReflectorCore<K> {
         decoder: Decoder<K>,
         store: Indexer<K>,
     ) -> Self {
-        let random = options.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+        let random = options
+            .seed
+            .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
         Self {
             options,
             kind: kind.into(),
@@ -142,16 +113,17 @@ impl<K> ReflectorCore<K> {
             watch: None,
             short_watches: 0,
             short_watches_allowed: SHORT_WATCHES_BEFORE_LIST,
-            status: SharedStatus::default(),
+            status: ReflectorMonitor::default(),
         }
     }
 
     /// What it is doing and has seen.
     pub fn status(&self) -> ReflectorStatus {
-        self.status.read()
+        self.status.status()
     }
 
-    pub(crate) fn shared_status(&self) -> SharedStatus {
+    /// A view of that for others.
+    pub fn monitor(&self) -> ReflectorMonitor {
         self.status.clone()
     }
 
@@ -159,7 +131,8 @@ impl<K> ReflectorCore<K> {
     pub fn next_action(&mut self, now: Instant) -> Action {
         if let Some(until) = self.not_before {
             if now < until {
-                self.status.change(|status| status.phase = Phase::BackingOff);
+                self.status
+                    .change(|status| status.phase = Phase::BackingOff);
                 return Action::Sleep(until - now);
             }
             self.not_before = None;
@@ -241,7 +214,10 @@ impl<K> ReflectorCore<K> {
             return;
         }
         // What is held already is not kept a second time while a long list is read.
-        let held = self.store.get(raw.key()).filter(|held| held.is_version(&raw));
+        let held = self
+            .store
+            .get(raw.key())
+            .filter(|held| held.is_version(&raw));
         let object = held.unwrap_or_else(|| CachedObject::new(raw, &self.decoder));
         if let Some(listing) = &mut self.listing {
             listing.objects.push(object);
@@ -252,7 +228,12 @@ impl<K> ReflectorCore<K> {
     /// version that the store has stays.
     pub fn bad_object(&mut self, key: Option<&ObjectKey>, message: impl Into<String>) {
         let message = message.into();
-        tracing::warn!(kind = self.kind, ?key, error = message, "object left out: it cannot be read");
+        tracing::warn!(
+            kind = self.kind,
+            ?key,
+            error = message,
+            "object left out: it cannot be read"
+        );
         if let (Some(listing), Some(key)) = (&mut self.listing, key) {
             listing.objects.extend(self.store.get(key));
         }
@@ -280,7 +261,10 @@ impl<K> ReflectorCore<K> {
             status.lists += 1;
             status.resource_version.clone_from(&list_version);
         });
-        Some(Delta::ReplacedAll { resource_version: list_version, objects: listing.objects })
+        Some(Delta::ReplacedAll {
+            resource_version: list_version,
+            objects: listing.objects,
+        })
     }
 
     /// A page could not be read to its end. What was read of the list is dropped.
@@ -318,11 +302,13 @@ impl<K> ReflectorCore<K> {
 
     /// An event of the watch.
     pub fn watch_event(&mut self, now: Instant, event: RawWatchEvent) -> Step<K> {
-        let (raw, delta): (RawObject, fn(CachedObject<K>) -> Delta<K>) = match event {
-            RawWatchEvent::Added(raw) => (raw, Delta::Added),
-            RawWatchEvent::Modified(raw) => (raw, Delta::Updated),
-            RawWatchEvent::Deleted(raw) => (raw, Delta::Deleted),
-            RawWatchEvent::Bookmark { resource_version, .. } => {
+        let (raw, change) = match event {
+            RawWatchEvent::Added(raw) => (raw, Change::Added),
+            RawWatchEvent::Modified(raw) => (raw, Change::Modified),
+            RawWatchEvent::Deleted(raw) => (raw, Change::Deleted),
+            RawWatchEvent::Bookmark {
+                resource_version, ..
+            } => {
                 self.status.change(|status| status.bookmarks += 1);
                 self.advance(&resource_version, false);
                 return Step::Push(Delta::Bookmark { resource_version });
@@ -332,7 +318,10 @@ impl<K> ReflectorCore<K> {
                 return Step::Stop;
             }
         };
-        let kind = raw.kind().filter(|kind| *kind != self.kind).map(str::to_owned);
+        let kind = raw
+            .kind()
+            .filter(|kind| *kind != self.kind)
+            .map(str::to_owned);
         if let Some(kind) = kind {
             let message = format!("an event about a {kind} came in a watch of {}", self.kind);
             self.bad_object(Some(&raw.key().clone()), message);
@@ -344,9 +333,12 @@ impl<K> ReflectorCore<K> {
         }
         self.status.change(|status| status.events += 1);
         let object = CachedObject::new(raw, &self.decoder);
-        let delta = delta(object.clone());
-        self.advance(object.resource_version(), matches!(delta, Delta::Added(_)));
-        Step::Push(delta)
+        self.advance(object.resource_version(), change == Change::Added);
+        Step::Push(match change {
+            Change::Added => Delta::Added(object),
+            Change::Modified => Delta::Updated(object),
+            Change::Deleted => Delta::Deleted(object),
+        })
     }
 
     /// Moves the version from which the next watch goes on.
@@ -361,7 +353,8 @@ impl<K> ReflectorCore<K> {
             return;
         }
         version.clone_into(&mut self.version);
-        self.status.change(|status| version.clone_into(&mut status.resource_version));
+        self.status
+            .change(|status| version.clone_into(&mut status.resource_version));
     }
 
     /// The watch ended: the server closed it (`None`), or something failed.
@@ -379,7 +372,9 @@ impl<K> ReflectorCore<K> {
     }
 
     fn watch_closed(&mut self, now: Instant) {
-        let Some(watch) = self.watch.take() else { return };
+        let Some(watch) = self.watch.take() else {
+            return;
+        };
         let lasted = now.saturating_duration_since(watch.began);
         if lasted >= VERY_SHORT || watch.from != self.version {
             self.short_watches = 0;
@@ -394,7 +389,10 @@ impl<K> ReflectorCore<K> {
             // If a new list does not help, the version was not the reason.
             self.short_watches_allowed = self.short_watches_allowed.saturating_mul(4);
         }
-        let message = format!("the watch from {} ended after {lasted:?} without news", watch.from);
+        let message = format!(
+            "the watch from {} ended after {lasted:?} without news",
+            watch.from
+        );
         self.back_off(now, &Failure::new(Cause::Other, message));
     }
 
@@ -412,11 +410,22 @@ impl<K> ReflectorCore<K> {
     fn back_off(&mut self, now: Instant, failure: &Failure) {
         self.note(failure);
         let wait = self.backoff.after_failure(now, &mut self.random);
-        self.not_before = Some(now + wait.max(failure.retry_after.unwrap_or_default()));
+        let wait = wait.max(failure.retry_after.unwrap_or_default());
+        tracing::warn!(
+            kind = self.kind,
+            error = failure.message,
+            ?wait,
+            "reflector waits"
+        );
+        self.not_before = Some(now + wait);
     }
 
     fn note(&self, failure: &Failure) {
-        tracing::debug!(kind = self.kind, error = failure.message, "reflector has to try again");
+        tracing::debug!(
+            kind = self.kind,
+            error = failure.message,
+            "reflector has to try again"
+        );
         self.status.change(|status| {
             status.failures += 1;
             status.last_error = Some(failure.message.clone());

@@ -18,9 +18,16 @@ impl Bench {
     fn with(options: ReflectorOptions) -> Self {
         let store = Indexer::new("configmaps/v1");
         let decoder = Decoder::new(&Kind::of(), 0);
-        let options = ReflectorOptions { seed: Some(7), ..options };
+        let options = ReflectorOptions {
+            seed: Some(7),
+            ..options
+        };
         let core = ReflectorCore::new("ConfigMap", options, decoder, store.clone());
-        Self { core, store, now: Instant::now() }
+        Self {
+            core,
+            store,
+            now: Instant::now(),
+        }
     }
 
     /// The next request, and how long it was waited for.
@@ -68,11 +75,13 @@ impl Bench {
     }
 
     fn list_fails(&mut self, cause: Cause) {
-        self.core.list_failed(self.now, Failure::new(cause, "for a test"));
+        self.core
+            .list_failed(self.now, Failure::new(cause, "for a test"));
     }
 
     fn watch_fails(&mut self, cause: Cause) {
-        self.core.watch_ended(self.now, Some(Failure::new(cause, "for a test")));
+        self.core
+            .watch_ended(self.now, Some(Failure::new(cause, "for a test")));
     }
 
     fn event(&mut self, event: RawWatchEvent) -> Step<ConfigMap> {
@@ -81,12 +90,16 @@ impl Bench {
 }
 
 fn raw(name: &str, version: &str) -> RawObject {
-    let json = format!(r#"{{"metadata":{{"name":"{name}","uid":"u","resourceVersion":"{version}"}}}}"#);
+    let json =
+        format!(r#"{{"metadata":{{"name":"{name}","uid":"u","resourceVersion":"{version}"}}}}"#);
     RawObject::from_json(json).unwrap()
 }
 
 fn bookmark(version: &str) -> RawWatchEvent {
-    RawWatchEvent::Bookmark { resource_version: version.into(), initial_events_end: false }
+    RawWatchEvent::Bookmark {
+        resource_version: version.into(),
+        initial_events_end: false,
+    }
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -102,7 +115,13 @@ fn the_first_list_takes_what_the_server_has_and_the_watch_goes_on_from_it() {
     assert_eq!((version(&list), list.limit), (Some("0"), Some(500)));
     bench.core.list_item(raw("a", "5"));
     let delta = bench.end("900", None).unwrap();
-    let Delta::ReplacedAll { resource_version, objects } = delta else { panic!("{delta:?}") };
+    let Delta::ReplacedAll {
+        resource_version,
+        objects,
+    } = delta
+    else {
+        panic!("{delta:?}")
+    };
     assert_eq!((resource_version.as_str(), objects.len()), ("900", 1));
     let watch = bench.watch();
     assert_eq!(watch.resource_version.as_deref(), Some("900"));
@@ -119,8 +138,13 @@ fn nothing_of_a_list_counts_before_its_end() {
     bench.list_fails(Cause::Connection);
     bench.list();
     bench.core.list_item(raw("b", "6"));
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("9", None) else { panic!() };
-    assert_eq!(objects.iter().map(CachedObject::name).collect::<Vec<_>>(), ["b"]);
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("9", None) else {
+        panic!()
+    };
+    assert_eq!(
+        objects.iter().map(CachedObject::name).collect::<Vec<_>>(),
+        ["b"]
+    );
 }
 
 #[test]
@@ -133,13 +157,25 @@ fn b42_the_resume_point_is_the_lists_or_the_last_events_and_never_goes_back() {
         bench.end(list, None);
         bench.watch();
         bench.closed(MINUTE);
-        assert_eq!(bench.watch().resource_version.as_deref(), Some(list), "after an idle watch");
+        assert_eq!(
+            bench.watch().resource_version.as_deref(),
+            Some(list),
+            "after an idle watch"
+        );
         bench.event(RawWatchEvent::Added(raw("a", old)));
         bench.closed(MINUTE);
-        assert_eq!(bench.watch().resource_version.as_deref(), Some(list), "sent again");
+        assert_eq!(
+            bench.watch().resource_version.as_deref(),
+            Some(list),
+            "sent again"
+        );
         bench.event(RawWatchEvent::Modified(raw("a", "zz10")));
         bench.closed(MINUTE);
-        assert_eq!(bench.watch().resource_version.as_deref(), Some("zz10"), "the last event");
+        assert_eq!(
+            bench.watch().resource_version.as_deref(),
+            Some("zz10"),
+            "the last event"
+        );
     }
 }
 
@@ -148,9 +184,14 @@ fn b41_a_bookmark_moves_the_resume_point() {
     let mut bench = Bench::new();
     bench.listed("10");
     bench.watch();
-    assert!(matches!(bench.event(RawWatchEvent::Added(raw("a", "11"))), Step::Push(Delta::Added(_))));
+    assert!(matches!(
+        bench.event(RawWatchEvent::Added(raw("a", "11"))),
+        Step::Push(Delta::Added(_))
+    ));
     let step = bench.event(bookmark("500"));
-    assert!(matches!(step, Step::Push(Delta::Bookmark { resource_version }) if resource_version == "500"));
+    assert!(
+        matches!(step, Step::Push(Delta::Bookmark { resource_version }) if resource_version == "500")
+    );
     bench.closed(MINUTE);
     assert_eq!(bench.watch().resource_version.as_deref(), Some("500"));
 }
@@ -179,7 +220,14 @@ fn b45_very_short_watches_back_off_and_lead_to_one_new_list() {
     }
     assert_eq!(lists, 2, "the first and one more");
     assert!(lists + watches <= 10, "{watches} watches");
-    assert!(bench.core.status().last_error.unwrap().contains("without news"));
+    assert!(
+        bench
+            .core
+            .status()
+            .last_error
+            .unwrap()
+            .contains("without news")
+    );
 }
 
 #[test]
@@ -194,7 +242,10 @@ fn b53_a_list_after_the_first_asks_for_at_least_what_was_seen() {
     bench.list_fails(Cause::VersionTooLarge);
     let (list, waited) = bench.request();
     let Action::List(list) = list else { panic!() };
-    assert_eq!((version(&list), list.limit, waited), (None, Some(500), Duration::ZERO));
+    assert_eq!(
+        (version(&list), list.limit, waited),
+        (None, Some(500), Duration::ZERO)
+    );
     bench.end("210", None);
     bench.watch();
     bench.watch_fails(Cause::Other);
@@ -207,15 +258,23 @@ fn an_expired_version_leads_to_a_list_from_it_and_only_then_to_the_newest_state(
     bench.listed("10");
     bench.watch();
     let gone = StatusError::of(Reason::Expired, "too old resource version");
-    assert!(matches!(bench.event(RawWatchEvent::Error(gone)), Step::Stop));
+    assert!(matches!(
+        bench.event(RawWatchEvent::Error(gone)),
+        Step::Stop
+    ));
     let (list, waited) = bench.request();
-    let Action::List(list) = list else { panic!("{list:?}") };
+    let Action::List(list) = list else {
+        panic!("{list:?}")
+    };
     assert_eq!(version(&list), Some("10"));
     assert!(waited >= Duration::from_millis(800));
     bench.list_fails(Cause::Expired);
     assert_eq!(version(&bench.list()), None);
     bench.list_fails(Cause::Expired);
-    assert!(bench.request().1 > Duration::ZERO, "no version to give up is left");
+    assert!(
+        bench.request().1 > Duration::ZERO,
+        "no version to give up is left"
+    );
     assert_eq!(bench.end("30", None).map(|_| ()), Some(()));
     assert_eq!(bench.watch().resource_version.as_deref(), Some("30"));
 }
@@ -228,7 +287,9 @@ fn refused_or_asked_to_slow_down_it_watches_again_from_the_same_version() {
         let mut last = Duration::ZERO;
         for _ in 0..3 {
             let (request, waited) = bench.request();
-            let Action::Watch(watch) = request else { panic!("{request:?}") };
+            let Action::Watch(watch) = request else {
+                panic!("{request:?}")
+            };
             assert_eq!(watch.resource_version.as_deref(), Some("10"));
             assert!(waited >= last, "{waited:?} after {last:?}");
             last = Duration::from_millis(800);
@@ -259,8 +320,13 @@ fn a_stream_that_breaks_goes_on_from_its_last_event() {
     bench.event(RawWatchEvent::Added(raw("a", "11")));
     bench.watch_fails(Cause::Connection);
     let (request, waited) = bench.request();
-    let Action::Watch(watch) = request else { panic!() };
-    assert_eq!((watch.resource_version.as_deref(), waited), (Some("11"), Duration::ZERO));
+    let Action::Watch(watch) = request else {
+        panic!()
+    };
+    assert_eq!(
+        (watch.resource_version.as_deref(), waited),
+        (Some("11"), Duration::ZERO)
+    );
 }
 
 #[test]
@@ -285,11 +351,20 @@ fn pages_go_on_with_the_token_and_end_with_the_version_of_the_first() {
     bench.core.list_item(raw("a", "1"));
     assert!(bench.end("10", Some("t1")).is_none());
     let page = bench.list();
-    assert_eq!((page.continue_token.as_deref(), version(&page)), (Some("t1"), None));
+    assert_eq!(
+        (page.continue_token.as_deref(), version(&page)),
+        (Some("t1"), None)
+    );
     assert_eq!(page.limit, Some(500));
     bench.core.list_item(raw("b", "2"));
     let delta = bench.end("12", None);
-    let Some(Delta::ReplacedAll { resource_version, objects }) = delta else { panic!() };
+    let Some(Delta::ReplacedAll {
+        resource_version,
+        objects,
+    }) = delta
+    else {
+        panic!()
+    };
     assert_eq!((resource_version.as_str(), objects.len()), ("10", 2));
     // The server cuts lists at version 0 into pages: it has no watch cache, so later lists are paged too.
     bench.watch();
@@ -307,15 +382,23 @@ fn an_expired_page_leads_to_the_list_in_one_piece() {
     bench.list_fails(Cause::Expired);
     let (list, waited) = bench.request();
     let Action::List(list) = list else { panic!() };
-    assert_eq!((version(&list), list.limit, &list.continue_token), (Some("0"), None, &None));
+    assert_eq!(
+        (version(&list), list.limit, &list.continue_token),
+        (Some("0"), None, &None)
+    );
     assert_eq!(waited, Duration::ZERO);
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else { panic!() };
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else {
+        panic!()
+    };
     assert!(objects.is_empty(), "the pages before do not count");
 }
 
 #[test]
 fn a_page_size_that_was_asked_for_is_always_used() {
-    let mut bench = Bench::with(ReflectorOptions { page_size: Some(50), ..Default::default() });
+    let mut bench = Bench::with(ReflectorOptions {
+        page_size: Some(50),
+        ..Default::default()
+    });
     assert_eq!(bench.list().limit, Some(50));
     bench.end("10", None);
     bench.watch();
@@ -328,15 +411,29 @@ fn what_a_list_repeats_is_not_held_twice() {
     let mut bench = Bench::new();
     bench.list();
     bench.core.list_item(raw("a", "1"));
-    let Some(Delta::ReplacedAll { resource_version, objects }) = bench.end("10", None) else { panic!() };
+    let Some(Delta::ReplacedAll {
+        resource_version,
+        objects,
+    }) = bench.end("10", None)
+    else {
+        panic!()
+    };
     let first = objects[0].clone();
-    bench.store.apply(Batch::ReplacedAll { resource_version, objects }).unwrap();
+    bench
+        .store
+        .apply(Batch::ReplacedAll {
+            resource_version,
+            objects,
+        })
+        .unwrap();
     bench.watch();
     bench.watch_fails(Cause::Other);
     bench.list();
     bench.core.list_item(raw("a", "1"));
     bench.core.list_item(raw("b", "2"));
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else { panic!() };
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else {
+        panic!()
+    };
     assert!(objects[0].ptr_eq(&first));
 }
 
@@ -345,17 +442,38 @@ fn one_bad_object_is_left_out_and_the_version_held_of_it_stays() {
     let mut bench = Bench::new();
     bench.list();
     bench.core.list_item(raw("a", "1"));
-    let Some(Delta::ReplacedAll { resource_version, objects }) = bench.end("10", None) else { panic!() };
-    bench.store.apply(Batch::ReplacedAll { resource_version, objects }).unwrap();
+    let Some(Delta::ReplacedAll {
+        resource_version,
+        objects,
+    }) = bench.end("10", None)
+    else {
+        panic!()
+    };
+    bench
+        .store
+        .apply(Batch::ReplacedAll {
+            resource_version,
+            objects,
+        })
+        .unwrap();
     bench.watch();
     let other = r#"{"kind":"Secret","metadata":{"name":"a","resourceVersion":"11"}}"#;
-    let step = bench.event(RawWatchEvent::Modified(RawObject::from_json(other).unwrap()));
+    let step = bench.event(RawWatchEvent::Modified(
+        RawObject::from_json(other).unwrap(),
+    ));
     assert!(matches!(step, Step::Continue));
     bench.watch_fails(Cause::Other);
     bench.list();
-    bench.core.bad_object(Some(&"a".parse().unwrap()), "cannot be read");
+    bench
+        .core
+        .bad_object(Some(&"a".parse().unwrap()), "cannot be read");
     bench.core.list_item(raw("b", "12"));
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("12", None) else { panic!() };
-    assert_eq!(objects.iter().map(CachedObject::name).collect::<Vec<_>>(), ["a", "b"]);
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("12", None) else {
+        panic!()
+    };
+    assert_eq!(
+        objects.iter().map(CachedObject::name).collect::<Vec<_>>(),
+        ["a", "b"]
+    );
     assert_eq!(bench.core.status().bad_objects, 2);
 }

@@ -34,7 +34,11 @@ pub enum Cause {
 impl Failure {
     /// A failure with no more to say than its cause and words.
     pub fn new(cause: Cause, message: impl Into<String>) -> Self {
-        Self { cause, retry_after: None, message: message.into() }
+        Self {
+            cause,
+            retry_after: None,
+            message: message.into(),
+        }
     }
 
     /// What a server answered.
@@ -48,6 +52,10 @@ impl Failure {
         } else {
             Cause::Other
         };
-        Self { cause, retry_after: status.retry_after(), message: status.to_string() }
+        Self {
+            cause,
+            retry_after: status.retry_after(),
+            message: status.to_string(),
+        }
     }
 }

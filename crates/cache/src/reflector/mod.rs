@@ -1,13 +1,14 @@
 //! Reading a kind of object from a server, for ever: a list, then watches from where it ends.
 
+mod action;
 mod backoff;
 mod core;
 mod failure;
 mod status;
 mod task;
 
-pub use self::core::{Action, ReflectorCore, ReflectorOptions, Step};
+pub use self::action::{Action, ReflectorOptions, Step};
+pub use self::core::ReflectorCore;
 pub use self::failure::{Cause, Failure};
-pub(crate) use self::status::SharedStatus;
-pub use self::status::{Phase, ReflectorStatus};
-pub(crate) use self::task::run;
+pub use self::status::{Phase, ReflectorMonitor, ReflectorStatus};
+pub use self::task::Reflector;

@@ -59,12 +59,13 @@ pub struct ReflectorStatus {
     pub last_error: Option<String>,
 }
 
-/// The status as the reflector writes it and others read it.
+/// A view of what a reflector is doing, also while it runs. Clones are of the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SharedStatus(Arc<Mutex<ReflectorStatus>>);
+pub struct ReflectorMonitor(Arc<Mutex<ReflectorStatus>>);
 
-impl SharedStatus {
-    pub(crate) fn read(&self) -> ReflectorStatus {
+impl ReflectorMonitor {
+    /// What it is doing and has seen now.
+    pub fn status(&self) -> ReflectorStatus {
         self.0.lock().clone()
     }
 

@@ -1,51 +1,170 @@
 //! The task that does what the reflector's state machine says.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
 use kubewright_client::{Api, Error};
 use kubewright_meta::{ListOptions, Object, ObjectKey, WatchOptions};
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use kubewright_wire::ListEnd;
+use tokio::time::{Instant, timeout_at};
 
-use super::core::{Action, ReflectorCore, Step};
+use super::action::{Action, ReflectorOptions, Step};
+use super::core::ReflectorCore;
 use super::failure::{Cause, Failure};
-use super::status::Phase;
-use crate::Delta;
+use super::status::{Phase, ReflectorMonitor};
+use crate::{Decoder, Delta, Indexer};
 
 /// How much longer than asked a watch may last before it is given up: servers end watches by themselves, but one
 /// behind a dead connection never does.
 const WATCH_GRACE: Duration = Duration::from_secs(30);
+/// For a watch without a time, which the state machine never asks for.
+const NO_LIMIT: Duration = Duration::from_secs(86_400);
 
-/// Reads until `token` is cancelled. `push` puts a delta into the queue and may wait for room in it.
-pub(crate) async fn run<K: Object, F: Future<Output = ()>>(
-    mut core: ReflectorCore<K>,
+/// Reads the objects of one kind from a server, for ever: a list, then watches from where it ends.
+///
+/// What it reads it hands on as [`Delta`]s; [`Fifo`](crate::Fifo) and [`Indexer`] make a store of them. An
+/// informer does all of that.
+pub struct Reflector<K> {
+    core: ReflectorCore<K>,
     api: Api<K>,
     keep_managed_fields: bool,
-    push: impl Fn(Delta<K>) -> F,
-    token: &CancellationToken,
-) {
-    let status = core.shared_status();
-    let reading = async {
-        loop {
-            match core.next_action(now()) {
-                Action::Sleep(wait) => tokio::time::sleep(wait).await,
-                Action::List(request) => {
-                    list(&mut core, &api, &request, keep_managed_fields, &push).await;
-                }
-                Action::Watch(request) => {
-                    watch(&mut core, &api, &request, keep_managed_fields, &push).await;
+}
+
+impl<K: Object> Reflector<K> {
+    /// A reflector of the objects that `api` is about. `store` is where its deltas end up, and `decoder` the
+    /// store's: what a list has in common with the store is not kept twice.
+    pub fn new(
+        api: Api<K>,
+        options: ReflectorOptions,
+        decoder: Decoder<K>,
+        store: Indexer<K>,
+    ) -> Self {
+        let keep_managed_fields = options.keep_managed_fields;
+        let core = ReflectorCore::new(api.kind().kind(), options, decoder, store);
+        Self {
+            core,
+            api,
+            keep_managed_fields,
+        }
+    }
+
+    /// A view of what it is doing, also while it runs.
+    pub fn monitor(&self) -> ReflectorMonitor {
+        self.core.monitor()
+    }
+
+    /// Reads until `shutdown` is done. `push` takes each delta, in order; nothing more is read before the future it
+    /// returns is done.
+    pub async fn run<F: Future<Output = ()>>(
+        mut self,
+        push: impl Fn(Delta<K>) -> F,
+        shutdown: impl Future<Output = ()>,
+    ) {
+        let monitor = self.monitor();
+        let reading = async {
+            loop {
+                match self.core.next_action(now()) {
+                    Action::Sleep(wait) => tokio::time::sleep(wait).await,
+                    Action::List(request) => self.list(&request, &push).await,
+                    Action::Watch(request) => self.watch(&request, &push).await,
                 }
             }
+        };
+        tokio::select! {
+            biased;
+            () = shutdown => {}
+            () = reading => {}
         }
-    };
-    tokio::select! {
-        biased;
-        () = token.cancelled() => {}
-        () = reading => {}
+        monitor.change(|status| status.phase = Phase::Stopped);
     }
-    status.change(|status| status.phase = Phase::Stopped);
+
+    /// Reads one page.
+    async fn list<F: Future<Output = ()>>(
+        &mut self,
+        request: &ListOptions,
+        push: &impl Fn(Delta<K>) -> F,
+    ) {
+        match self.read_page(request).await {
+            Ok(end) => {
+                if let Some(delta) = self.core.list_end(end) {
+                    push(delta).await;
+                }
+            }
+            Err(error) => self.core.list_failed(now(), failure(&error)),
+        }
+    }
+
+    async fn read_page(&mut self, request: &ListOptions) -> Result<ListEnd, Error> {
+        let list = self.api.list_raw(request).await?;
+        let mut list = if self.keep_managed_fields {
+            list
+        } else {
+            list.without_managed_fields()
+        };
+        let mut unreadable = None;
+        while let Some(object) = list.next().await {
+            match object {
+                Ok(object) => self.core.list_item(object),
+                // Whether more comes behind it, and the list can be used without it, is for its end to say.
+                Err(error) if error.is_decode() => {
+                    self.core
+                        .bad_object(object_key(&error).as_ref(), error.to_string());
+                    unreadable = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        list.end().map_err(|error| unreadable.unwrap_or(error))
+    }
+
+    /// Reads one watch to its end.
+    async fn watch<F: Future<Output = ()>>(
+        &mut self,
+        request: &WatchOptions,
+        push: &impl Fn(Delta<K>) -> F,
+    ) {
+        let lasts = request
+            .timeout
+            .map_or(NO_LIMIT, |timeout| timeout + WATCH_GRACE);
+        let deadline = Instant::now() + lasts;
+        let stream = match timeout_at(deadline, self.api.watch_raw(request)).await {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => return self.core.watch_ended(now(), Some(failure(&error))),
+            Err(_) => return self.core.watch_ended(now(), None),
+        };
+        self.core.watch_opened();
+        let mut stream = if self.keep_managed_fields {
+            stream
+        } else {
+            stream.without_managed_fields()
+        };
+        loop {
+            match timeout_at(deadline, stream.next()).await.unwrap_or(None) {
+                Some(Ok(event)) => match self.core.watch_event(now(), event) {
+                    Step::Push(delta) => push(delta).await,
+                    Step::Continue => {}
+                    Step::Stop => return,
+                },
+                Some(Err(error)) if error.is_decode() => {
+                    self.core
+                        .bad_object(object_key(&error).as_ref(), error.to_string());
+                }
+                Some(Err(error)) => return self.core.watch_ended(now(), Some(failure(&error))),
+                None => return self.core.watch_ended(now(), None),
+            }
+        }
+    }
+}
+
+impl<K> fmt::Debug for Reflector<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reflector")
+            .field("api", &self.api)
+            .field("status", &self.core.status())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The runtime's clock, which tests can pause.
@@ -53,85 +172,13 @@ fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
-/// Reads one page.
-async fn list<K: Object, F: Future<Output = ()>>(
-    core: &mut ReflectorCore<K>,
-    api: &Api<K>,
-    request: &ListOptions,
-    keep_managed_fields: bool,
-    push: &impl Fn(Delta<K>) -> F,
-) {
-    let read = async {
-        let list = api.list_raw(request).await?;
-        let mut list = if keep_managed_fields { list } else { list.without_managed_fields() };
-        while let Some(object) = list.next().await {
-            match object {
-                Ok(object) => core.list_item(object),
-                // Whether more comes behind it decides the end.
-                Err(error) if error.is_decode() => {
-                    core.bad_object(object_key(&error).as_ref(), error.to_string());
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        list.end()
-    };
-    match read.await {
-        Ok(end) => {
-            if let Some(delta) = core.list_end(end) {
-                push(delta).await;
-            }
-        }
-        Err(error) => core.list_failed(now(), failure(&error)),
-    }
-}
-
-/// Reads one watch to its end.
-async fn watch<K: Object, F: Future<Output = ()>>(
-    core: &mut ReflectorCore<K>,
-    api: &Api<K>,
-    request: &WatchOptions,
-    keep_managed_fields: bool,
-    push: &impl Fn(Delta<K>) -> F,
-) {
-    let deadline = request.timeout.map(|timeout| Instant::now() + timeout + WATCH_GRACE);
-    let opening = api.watch_raw(request);
-    let opened = match deadline {
-        Some(deadline) => tokio::time::timeout_at(deadline, opening).await,
-        None => Ok(opening.await),
-    };
-    let stream = match opened {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return core.watch_ended(now(), Some(failure(&error))),
-        Err(_) => return core.watch_ended(now(), None),
-    };
-    core.watch_opened();
-    let mut stream = if keep_managed_fields { stream } else { stream.without_managed_fields() };
-    loop {
-        let next = stream.next();
-        let next = match deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline, next).await.unwrap_or(None),
-            None => next.await,
-        };
-        match next {
-            Some(Ok(event)) => match core.watch_event(now(), event) {
-                Step::Push(delta) => push(delta).await,
-                Step::Continue => {}
-                Step::Stop => return,
-            },
-            Some(Err(error)) if error.is_decode() => {
-                core.bad_object(object_key(&error).as_ref(), error.to_string());
-            }
-            Some(Err(error)) => return core.watch_ended(now(), Some(failure(&error))),
-            None => return core.watch_ended(now(), None),
-        }
-    }
-}
-
 fn failure(error: &Error) -> Failure {
     let message = error.to_string();
     match error.status() {
-        Some(status) => Failure { message, ..Failure::of_status(status) },
+        Some(status) => Failure {
+            message,
+            ..Failure::of_status(status)
+        },
         None if error.is_transport() => Failure::new(Cause::Connection, message),
         None => Failure::new(Cause::Other, message),
     }

@@ -6,38 +6,38 @@ use std::fmt::Write as _;
 use fastrand::Rng;
 
 /// Name to uid and version.
-pub type State = BTreeMap<String, (u64, u64)>;
+pub(crate) type State = BTreeMap<String, (u64, u64)>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum What {
+pub(crate) enum What {
     Added,
     Modified,
     Deleted,
 }
 
 #[derive(Clone, Debug)]
-pub struct Change {
-    pub what: What,
-    pub name: usize,
-    pub uid: u64,
-    pub version: u64,
+pub(crate) struct Change {
+    pub(crate) what: What,
+    pub(crate) name: usize,
+    pub(crate) uid: u64,
+    pub(crate) version: u64,
 }
 
 /// Objects `o0`, `o1`, …; versions count from 10.
-pub struct Server {
-    pub history: Vec<Change>,
-    pub state: State,
-    pub version: u64,
+pub(crate) struct Server {
+    pub(crate) history: Vec<Change>,
+    pub(crate) state: State,
+    pub(crate) version: u64,
     /// Watches and pages from an older version are refused.
-    pub compacted: u64,
+    pub(crate) compacted: u64,
     /// How far each replica has come.
-    pub replicas: [u64; 2],
+    pub(crate) replicas: [u64; 2],
     names: usize,
     uids: u64,
 }
 
 impl Server {
-    pub fn new(rng: &mut Rng) -> Self {
+    pub(crate) fn new(rng: &mut Rng) -> Self {
         let version = 10;
         let mut server = Self {
             history: Vec::new(),
@@ -59,7 +59,7 @@ impl Server {
     }
 
     /// One change by somebody.
-    pub fn change(&mut self, rng: &mut Rng) {
+    pub(crate) fn change(&mut self, rng: &mut Rng) {
         let name = rng.usize(0..self.names);
         let key = format!("o{name}");
         // Versions are shared by all kinds, so they have gaps.
@@ -77,28 +77,37 @@ impl Server {
             What::Deleted => self.state.remove(&key),
             _ => self.state.insert(key, (uid, version)),
         };
-        self.history.push(Change { what, name, uid, version });
+        self.history.push(Change {
+            what,
+            name,
+            uid,
+            version,
+        });
     }
 
     /// One replica comes nearer to the newest state.
-    pub fn catch_up(&mut self, rng: &mut Rng) {
+    pub(crate) fn catch_up(&mut self, rng: &mut Rng) {
         let replica = rng.usize(0..2);
         let behind = self.version - self.replicas[replica];
         self.replicas[replica] += rng.u64(0..=behind);
     }
 
-    pub fn catch_up_all(&mut self) {
+    pub(crate) fn catch_up_all(&mut self) {
         self.replicas = [self.version; 2];
     }
 
-    pub fn compact(&mut self, rng: &mut Rng) {
+    pub(crate) fn compact(&mut self, rng: &mut Rng) {
         self.compacted = rng.u64(self.compacted..=self.version);
     }
 
     /// The state at a version.
-    pub fn at(&self, version: u64) -> State {
+    pub(crate) fn at(&self, version: u64) -> State {
         let mut state = State::new();
-        for change in self.history.iter().take_while(|change| change.version <= version) {
+        for change in self
+            .history
+            .iter()
+            .take_while(|change| change.version <= version)
+        {
             let key = format!("o{}", change.name);
             match change.what {
                 What::Deleted => state.remove(&key),
@@ -109,27 +118,29 @@ impl Server {
     }
 
     /// The changes behind one version and up to another.
-    pub fn changes(&self, after: u64, to: u64) -> impl Iterator<Item = &Change> {
-        self.history.iter().filter(move |change| change.version > after && change.version <= to)
+    pub(crate) fn changes(&self, after: u64, to: u64) -> impl Iterator<Item = &Change> {
+        self.history
+            .iter()
+            .filter(move |change| change.version > after && change.version <= to)
     }
 }
 
 /// An object's JSON, with text of several bytes a letter.
-pub fn object(out: &mut String, name: &str, uid: u64, version: u64) {
+pub(crate) fn object(out: &mut String, name: &str, uid: u64, version: u64) {
     let _ = write!(
         out,
         r#"{{"metadata":{{"name":"{name}","namespace":"n","uid":"u{uid}","resourceVersion":"{version}"}},"data":{{"名":"é🦀"}}}}"#
     );
 }
 
-pub fn frame(out: &mut String, kind: &str, name: &str, uid: u64, version: u64) {
+pub(crate) fn frame(out: &mut String, kind: &str, name: &str, uid: u64, version: u64) {
     let _ = write!(out, r#"{{"type":"{kind}","object":"#);
     object(out, name, uid, version);
     out.push_str("}\n");
 }
 
 /// One page of a state, from the object at `from`.
-pub fn page(
+pub(crate) fn page(
     rng: &mut Rng,
     state: &State,
     version: u64,
@@ -144,7 +155,11 @@ pub fn page(
         object(&mut items, name, *uid, *at);
     }
     let next = from.saturating_add(limit);
-    let more = if next < state.len() { format!("{version}:{next}") } else { String::new() };
+    let more = if next < state.len() {
+        format!("{version}:{next}")
+    } else {
+        String::new()
+    };
     let metadata = format!(r#""metadata":{{"resourceVersion":"{version}","continue":"{more}"}}"#);
     let items = format!(r#""items":[{items}]"#);
     let types = r#""kind":"ConfigMapList","apiVersion":"v1""#;

@@ -8,6 +8,7 @@ use kubewright_meta::{
 use super::{Api, Deleted, RawList};
 use crate::error::Error;
 use crate::rest::{Request, RestClient};
+use crate::transport::Lane;
 
 impl<K: Object> Api<K> {
     /// Creates an object, and returns it as it was stored. It needs a name or `metadata.generateName`.
@@ -114,7 +115,7 @@ impl<K: Object> Api<K> {
             request = request.timeout(timeout);
         }
         // The answer is a list of what was deleted, which may be long, or a Status.
-        let mut list = RawList::new(request.stream().await?);
+        let mut list = RawList::new(request.lane(Lane::Call).stream().await?);
         while let Some(item) = list.next().await {
             item?;
         }

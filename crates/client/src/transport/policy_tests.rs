@@ -215,3 +215,110 @@ fn the_stall_clock_starts_with_the_first_in_line() {
     assert_eq!(policy.request(192, much_later), []);
     assert_eq!(policy.tick(much_later + STALL), [Action::Dial]);
 }
+
+/// What may happen to a lane.
+#[derive(Clone, Debug)]
+enum Step {
+    Request,
+    Cancel(usize),
+    Connect { http2: bool, announced: usize },
+    FailDial,
+    Release(usize),
+    Retire(usize),
+    Announce(usize, usize),
+    Wait(u64),
+}
+
+fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
+    use proptest::prelude::*;
+
+    let step = prop_oneof![
+        6 => Just(Step::Request),
+        1 => (0..50_usize).prop_map(Step::Cancel),
+        3 => (proptest::bool::weighted(0.9), 1..120_usize)
+            .prop_map(|(http2, announced)| Step::Connect { http2, announced }),
+        1 => Just(Step::FailDial),
+        3 => (0..50_usize).prop_map(Step::Release),
+        1 => (0..5_usize).prop_map(Step::Retire),
+        1 => ((0..5_usize), (1..120_usize)).prop_map(|(index, limit)| Step::Announce(index, limit)),
+        1 => (0..500_u64).prop_map(Step::Wait),
+    ];
+    proptest::collection::vec(step, 1..200)
+}
+
+proptest::proptest! {
+    /// Every request is served, failed or given up exactly once, nobody waits beside a free stream or without
+    /// hope, and no connection is given more than it takes.
+    #[test]
+    fn requests_are_never_lost(steps in steps(), lane in 0..3_usize) {
+        let (mut policy, mut now) = policy(Lane::ALL[lane]);
+        let mut waiting = std::collections::BTreeSet::new();
+        let mut leases: Vec<ConnectionId> = Vec::new();
+        let mut connections: Vec<ConnectionId> = Vec::new();
+        let (mut dialing, mut next) = (0, 0);
+        for step in steps {
+            next += 1;
+            let actions = match step {
+                Step::Request => {
+                    waiting.insert(next);
+                    policy.request(next, now)
+                }
+                Step::Cancel(index) => {
+                    if let Some(waiter) = waiting.iter().nth(index).copied() {
+                        waiting.remove(&waiter);
+                        policy.cancelled(waiter);
+                    }
+                    Vec::new()
+                }
+                Step::Connect { http2, announced } if dialing > 0 => {
+                    dialing -= 1;
+                    connections.push(next);
+                    let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
+                    policy.connected(next, protocol, announced, now)
+                }
+                Step::FailDial if dialing > 0 => {
+                    dialing -= 1;
+                    policy.dial_failed(now)
+                }
+                Step::Release(index) if index < leases.len() => {
+                    policy.released(leases.swap_remove(index), now)
+                }
+                Step::Retire(index) if index < connections.len() => {
+                    policy.retired(connections.remove(index), now)
+                }
+                Step::Announce(index, limit) if index < connections.len() => {
+                    policy.announced(connections[index], limit, now)
+                }
+                Step::Wait(millis) => {
+                    now += Duration::from_millis(millis);
+                    policy.tick(now)
+                }
+                _ => Vec::new(),
+            };
+            for action in actions {
+                match action {
+                    Action::Assign(waiter, connection) => {
+                        proptest::prop_assert!(waiting.remove(&waiter));
+                        proptest::prop_assert!(connections.contains(&connection));
+                        leases.push(connection);
+                        let found = policy.find(connection).unwrap();
+                        proptest::prop_assert!(found.in_use <= found.usable);
+                    }
+                    Action::Fail(waiter) => proptest::prop_assert!(waiting.remove(&waiter)),
+                    Action::Dial => dialing += 1,
+                    Action::Close(connection) => {
+                        proptest::prop_assert!(!connections.contains(&connection));
+                    }
+                }
+            }
+            proptest::prop_assert_eq!(policy.waiting.len(), waiting.len());
+            proptest::prop_assert_eq!(policy.dialing, dialing);
+            if !waiting.is_empty() {
+                proptest::prop_assert!(policy.connections.iter().all(|c| c.in_use >= c.usable));
+                proptest::prop_assert!(dialing > 0 || !connections.is_empty());
+            }
+            let held = leases.iter().filter(|id| connections.contains(id)).count();
+            proptest::prop_assert_eq!(policy.in_use(), held);
+        }
+    }
+}

@@ -117,12 +117,14 @@ struct Place<'a> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        // Bound to a name so that it is dropped after the lock is given back.
-        let _sender = {
-            let mut state = self.shared.state.lock();
+        let mut state = self.shared.state.lock();
+        // One who was served is in line no more.
+        let sender = state.waiters.remove(&self.waiter);
+        if sender.is_some() {
             state.lanes[self.lane as usize].cancelled(self.waiter);
-            state.waiters.remove(&self.waiter)
-        };
+        }
+        drop(state);
+        drop(sender);
     }
 }
 

@@ -198,8 +198,9 @@ async fn a_silent_peer_is_noticed_by_pings() {
     let server = TestServer::start(Options::default()).await;
     let proxy = Proxy::start(server.address).await;
     let settings = Settings {
-        ping_interval: Duration::from_millis(100),
-        ping_timeout: Duration::from_millis(200),
+        ping_interval: Duration::from_millis(200),
+        // Long enough for a loaded machine to answer.
+        ping_timeout: Duration::from_millis(1500),
         ..Settings::default()
     };
     let transport = with_settings(&server.config_at(proxy.address), settings);

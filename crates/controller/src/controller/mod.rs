@@ -173,7 +173,8 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// How long a shutdown waits for running reconciles before it cuts them off. Default: until they end.
+    /// How long a shutdown waits for running reconciles before it cuts them off, at their next `await`. Default: until
+    /// they end.
     #[must_use]
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.grace = Some(grace);

@@ -168,6 +168,8 @@ fn outcome(result: Result<Event, kubewright_client::Error>) -> Outcome {
         Some(status) if status.is_already_exists() => Outcome::AlreadyExists,
         Some(status) if status.is_namespace_terminating() => Outcome::NamespaceTerminating,
         Some(_) => Outcome::Refused(error.to_string()),
+        // Never sent, and never will be.
+        None if error.is_invalid_request() => Outcome::Refused(error.to_string()),
         None => Outcome::Unreachable(error.to_string()),
     }
 }

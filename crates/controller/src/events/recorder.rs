@@ -176,8 +176,8 @@ impl EventRecorder {
         }
     }
 
-    /// Waits until everything recorded before was delivered or given up; with an API server that cannot be reached, two
-    /// minutes an event.
+    /// Waits until everything recorded before was delivered or given up. While the API server cannot be reached that
+    /// takes minutes an event.
     pub async fn flush(&self) {
         let Destination::Task(delivery) = &self.0.destination else {
             return;

@@ -17,7 +17,8 @@ pub(super) fn check_create(
     namespace: Option<&str>,
     name: &str,
 ) -> Result<()> {
-    let (Some(namespace), Some(namespaces)) = (namespace, registry.find("", "v1", "namespaces")) else {
+    let (Some(namespace), Some(namespaces)) = (namespace, registry.find("", "v1", "namespaces"))
+    else {
         return Ok(());
     };
     let Some(held) = state.get(namespaces, namespace) else {
@@ -32,13 +33,20 @@ pub(super) fn check_create(
         message: Some(format!("namespace {namespace} is being terminated")),
         field: Some("metadata.namespace".into()),
     };
-    let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+    let why = format!(
+        "unable to create new content in namespace {namespace} because it is being terminated"
+    );
     Err(failure::forbidden(kind, name, &why, vec![cause]))
 }
 
 pub(super) fn check_delete(kind: &ResourceKind, name: &str) -> Result<()> {
     if kind.is_namespace() && IMMORTAL.contains(&name) {
-        return Err(failure::forbidden(kind, name, "this namespace may not be deleted", Vec::new()));
+        return Err(failure::forbidden(
+            kind,
+            name,
+            "this namespace may not be deleted",
+            Vec::new(),
+        ));
     }
     Ok(())
 }

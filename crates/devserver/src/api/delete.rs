@@ -19,7 +19,14 @@ const FOREGROUND: &str = "foregroundDeletion";
 pub(super) fn delete(call: &Call<'_>) -> Result<Response<Body>> {
     let options = DeleteOptions::read(call)?;
     let mut state = call.server.store.lock();
-    let outcome = delete_one(&mut state, &call.server.clock, call.kind(), &call.key(), call.name(), &options)?;
+    let outcome = delete_one(
+        &mut state,
+        &call.server.clock,
+        call.kind(),
+        &call.key(),
+        call.name(),
+        &options,
+    )?;
     answer(call.kind(), &options, outcome)
 }
 
@@ -29,7 +36,11 @@ pub(super) enum Outcome {
     Stays(Unstructured),
 }
 
-fn answer(kind: &ResourceKind, options: &DeleteOptions, outcome: Outcome) -> Result<Response<Body>> {
+fn answer(
+    kind: &ResourceKind,
+    options: &DeleteOptions,
+    outcome: Outcome,
+) -> Result<Response<Body>> {
     let (object, code) = match outcome {
         Outcome::Gone(object) if !kind.rules.returns_deleted => {
             let details = StatusDetails {
@@ -39,14 +50,20 @@ fn answer(kind: &ResourceKind, options: &DeleteOptions, outcome: Outcome) -> Res
                 uid: object.metadata.uid,
                 ..StatusDetails::default()
             };
-            let status =
-                Status { status: Some("Success".into()), details: Some(details), ..Status::default() };
+            let status = Status {
+                status: Some("Success".into()),
+                details: Some(details),
+                ..Status::default()
+            };
             return Ok(protocol::status(StatusCode::OK, &status));
         }
         Outcome::Stays(object) if options.accepted_when_it_stays => (object, StatusCode::ACCEPTED),
         Outcome::Gone(object) | Outcome::Stays(object) => (object, StatusCode::OK),
     };
-    Ok(protocol::json(code, protocol::unstored_bytes(kind, object)?))
+    Ok(protocol::json(
+        code,
+        protocol::unstored_bytes(kind, object)?,
+    ))
 }
 
 /// Deletes the object at `key`, or takes it as far as it goes now.
@@ -59,20 +76,36 @@ pub(super) fn delete_one(
     options: &DeleteOptions,
 ) -> Result<Outcome> {
     admission::check_delete(kind, name)?;
-    let Some(held) = state.get(kind, key) else { return Err(failure::not_found(kind, name)) };
+    let Some(held) = state.get(kind, key) else {
+        return Err(failure::not_found(kind, name));
+    };
     let object = held.decode()?;
     check_preconditions(kind, &object, options)?;
-    let deletion = Deletion { state, clock, kind, key, dry_run: options.dry_run };
-    if kind.is_namespace() { deletion.namespace(object, options) } else { deletion.plain(object, options) }
+    let deletion = Deletion {
+        state,
+        clock,
+        kind,
+        key,
+        dry_run: options.dry_run,
+    };
+    if kind.is_namespace() {
+        deletion.namespace(object, options)
+    } else {
+        deletion.plain(object, options)
+    }
 }
 
-fn check_preconditions(kind: &ResourceKind, object: &Unstructured, options: &DeleteOptions) -> Result<()> {
+fn check_preconditions(
+    kind: &ResourceKind,
+    object: &Unstructured,
+    options: &DeleteOptions,
+) -> Result<()> {
     if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != object.uid()) {
         let why = format!(
             "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
             object.uid()
         );
-        return Err(failure::conflict(kind, object.name(), &why));
+        return Err(failure::precondition(kind, object.name(), &why));
     }
     let version = options.resource_version.as_deref();
     if let Some(version) = version.filter(|version| *version != object.resource_version()) {
@@ -80,7 +113,7 @@ fn check_preconditions(kind: &ResourceKind, object: &Unstructured, options: &Del
             "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified",
             object.resource_version()
         );
-        return Err(failure::conflict(kind, object.name(), &why));
+        return Err(failure::precondition(kind, object.name(), &why));
     }
     Ok(())
 }
@@ -135,7 +168,9 @@ impl Deletion<'_> {
             collector_finalizers(&mut object, options.propagation);
             return self.keep(object);
         }
-        let finalizers = object.field(&["spec", "finalizers"]).and_then(Value::as_array);
+        let finalizers = object
+            .field(&["spec", "finalizers"])
+            .and_then(Value::as_array);
         if finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
             return Ok(Outcome::Stays(object));
         }
@@ -146,13 +181,19 @@ impl Deletion<'_> {
         if !self.kind.rules.graceful {
             return Grace::None;
         }
-        if let Some(ends) = object.metadata.deletion_timestamp.as_ref().map(|time| time.0.as_second()) {
+        if let Some(ends) = object
+            .metadata
+            .deletion_timestamp
+            .as_ref()
+            .map(|time| time.0.as_second())
+        {
             let period = object.metadata.deletion_grace_period_seconds.unwrap_or(0);
             return match options.grace_period {
                 _ if period == 0 => Grace::None,
                 Some(shorter) if shorter < period => {
                     let started = ends.saturating_sub(period);
-                    object.metadata.deletion_timestamp = Some(clock::at_second(started.saturating_add(shorter)));
+                    object.metadata.deletion_timestamp =
+                        Some(clock::at_second(started.saturating_add(shorter)));
                     object.metadata.deletion_grace_period_seconds = Some(shorter);
                     Grace::Ends(shorter)
                 }
@@ -172,7 +213,12 @@ impl Deletion<'_> {
         if object.metadata.deletion_timestamp.is_none() {
             raise_generation(object);
         }
-        if object.metadata.deletion_timestamp.as_ref().is_none_or(|time| time.0 > now.0) {
+        if object
+            .metadata
+            .deletion_timestamp
+            .as_ref()
+            .is_none_or(|time| time.0 > now.0)
+        {
             object.metadata.deletion_timestamp = Some(now);
         }
         object.metadata.deletion_grace_period_seconds = Some(0);
@@ -184,9 +230,18 @@ impl Deletion<'_> {
 
     /// Writes the object unless nothing has changed.
     fn store(&mut self, object: Unstructured) -> Result<Unstructured> {
-        let held = self.state.get(self.kind, self.key).map(|held| held.decode()).transpose()?;
-        let same = held.is_some_and(|held| held.metadata == object.metadata && held.fields == object.fields);
-        if same || self.dry_run { Ok(object) } else { self.state.put(self.kind, object)?.decode() }
+        let held = self
+            .state
+            .get(self.kind, self.key)
+            .map(|held| held.decode())
+            .transpose()?;
+        let same = held
+            .is_some_and(|held| held.metadata == object.metadata && held.fields == object.fields);
+        if same || self.dry_run {
+            Ok(object)
+        } else {
+            self.state.put(self.kind, object)?.decode()
+        }
     }
 
     fn remove(self, object: Unstructured) -> Result<Outcome> {
@@ -207,7 +262,11 @@ fn grace_period(pod: &Unstructured, options: &DeleteOptions) -> i64 {
     if idle || ["Failed", "Succeeded"].contains(&text(&["status", "phase"])) {
         return 0;
     }
-    let own = || pod.field(&["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_i64).unwrap_or(0);
+    let own = || {
+        pod.field(&["spec", "terminationGracePeriodSeconds"])
+            .and_then(Value::as_i64)
+            .unwrap_or(0)
+    };
     match options.grace_period.unwrap_or_else(own) {
         ..0 => 1,
         period => period,
@@ -223,15 +282,27 @@ fn collector_finalizers(object: &mut Unstructured, policy: Option<PropagationPol
         Some(PropagationPolicy::Background) => None,
     };
     let finalizers = object.metadata.finalizers.get_or_insert_default();
-    finalizers.retain(|finalizer| Some(finalizer.as_str()) == wanted || ![ORPHAN, FOREGROUND].contains(&&**finalizer));
-    if let Some(wanted) = wanted.filter(|wanted| !finalizers.iter().any(|finalizer| finalizer == wanted)) {
+    finalizers.retain(|finalizer| {
+        Some(finalizer.as_str()) == wanted || ![ORPHAN, FOREGROUND].contains(&&**finalizer)
+    });
+    if let Some(wanted) =
+        wanted.filter(|wanted| !finalizers.iter().any(|finalizer| finalizer == wanted))
+    {
         finalizers.push(wanted.to_owned());
     }
-    object.metadata.finalizers.take_if(|finalizers| finalizers.is_empty());
+    object
+        .metadata
+        .finalizers
+        .take_if(|finalizers| finalizers.is_empty());
 }
 
 fn raise_generation(object: &mut Unstructured) {
-    if let Some(generation) = object.metadata.generation.as_mut().filter(|generation| **generation > 0) {
+    if let Some(generation) = object
+        .metadata
+        .generation
+        .as_mut()
+        .filter(|generation| **generation > 0)
+    {
         *generation += 1;
     }
 }

@@ -51,22 +51,26 @@ impl DeleteOptions {
             });
         }
         protocol::check_json_body(call.headers)?;
-        let document: Document = serde_json::from_slice(&call.body)
-            .map_err(|error| failure::bad_request(format!("couldn't decode the DeleteOptions: {error}")))?;
+        let document: Document = serde_json::from_slice(&call.body).map_err(|error| {
+            failure::bad_request(format!("couldn't decode the DeleteOptions: {error}"))
+        })?;
         Self::parse(document)
     }
 
     /// From a part of another body, that of an eviction.
     pub(super) fn from_value(value: serde_json::Value) -> Result<Self> {
-        let document = serde_json::from_value(value)
-            .map_err(|error| failure::bad_request(format!("couldn't decode the DeleteOptions: {error}")))?;
+        let document = serde_json::from_value(value).map_err(|error| {
+            failure::bad_request(format!("couldn't decode the DeleteOptions: {error}"))
+        })?;
         Self::parse(document)
     }
 
     fn parse(document: Document) -> Result<Self> {
         match document.kind.as_deref() {
             None | Some("" | "DeleteOptions") => Self::check(document),
-            Some(_) => Err(failure::bad_request("decoded object cannot be converted to DeleteOptions")),
+            Some(_) => Err(failure::bad_request(
+                "decoded object cannot be converted to DeleteOptions",
+            )),
         }
     }
 
@@ -88,14 +92,19 @@ impl DeleteOptions {
                 None
             }
         };
-        let dry_run = check_dry_run(document.dry_run.iter().flatten().map(String::as_str), &mut errors);
+        let dry_run = check_dry_run(
+            document.dry_run.iter().flatten().map(String::as_str),
+            &mut errors,
+        );
         if !errors.is_empty() {
             return Err(failure::invalid_options("DeleteOptions", &errors));
         }
         let preconditions = document.preconditions.unwrap_or_default();
         Ok(Self {
             // A real server takes a negative period for a second.
-            grace_period: document.grace_period_seconds.map(|period| if period < 0 { 1 } else { period }),
+            grace_period: document
+                .grace_period_seconds
+                .map(|period| if period < 0 { 1 } else { period }),
             uid: preconditions.uid,
             resource_version: preconditions.resource_version,
             propagation,

@@ -25,7 +25,11 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response<Body>> {
     let filter = Filter::read(call.kind(), call.namespace(), call.query)?;
     let options = ListOptions::read(call.query)?;
     let page = page(call, &filter, &options)?;
-    protocol::list(call.kind(), &page.metadata, page.items.into_iter().map(|(_, stored)| stored).collect())
+    protocol::list(
+        call.kind(),
+        &page.metadata,
+        page.items.into_iter().map(|(_, stored)| stored).collect(),
+    )
 }
 
 pub(super) struct Page {
@@ -36,7 +40,11 @@ pub(super) struct Page {
 
 pub(super) fn page(call: &Call<'_>, filter: &Filter, options: &ListOptions) -> Result<Page> {
     let kind = call.kind();
-    let token = options.continue_token.as_deref().map(Token::decode).transpose()?;
+    let token = options
+        .continue_token
+        .as_deref()
+        .map(Token::decode)
+        .transpose()?;
     let (objects, revision) = state_of(call, options, token.as_ref())?;
     let start = token.as_ref().map(|token| token.key(filter));
     let range = (
@@ -47,25 +55,50 @@ pub(super) fn page(call: &Call<'_>, filter: &Filter, options: &ListOptions) -> R
         },
         Bound::Unbounded,
     );
-    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
+    let limit = if options.limit == 0 {
+        usize::MAX
+    } else {
+        options.limit
+    };
     let mut matching = objects
         .range::<_, str>(range)
         .take_while(|(key, _)| filter.covers(key))
         .filter(|(key, stored)| filter.matches(kind, key, stored));
-    let items: Vec<_> =
-        matching.by_ref().take(limit).map(|(key, stored)| (key.clone(), stored.clone())).collect();
-    let mut metadata = ListMeta { resource_version: Some(revision.to_string()), ..ListMeta::default() };
+    let items: Vec<_> = matching
+        .by_ref()
+        .take(limit)
+        .map(|(key, stored)| (key.clone(), stored.clone()))
+        .collect();
+    let mut metadata = ListMeta {
+        resource_version: Some(revision.to_string()),
+        ..ListMeta::default()
+    };
     if let Some((next, _)) = matching.next() {
-        metadata.continue_ = Some(Token::encode(revision.cast_signed(), next, filter)?);
-        if !filter.selects() {
-            let left = matching.count().saturating_add(1);
-            metadata.remaining_item_count = Some(i64::try_from(left).unwrap_or(i64::MAX));
-        }
+        let next = next.clone();
+        let left = if filter.selects() {
+            None
+        } else {
+            // Only the first page counts; the others show the same moment.
+            let known = token
+                .as_ref()
+                .filter(|token| token.rv != NEWEST)
+                .and_then(|token| token.left);
+            Some(known.map_or_else(
+                || matching.count() + 1,
+                |known| known.saturating_sub(items.len()),
+            ))
+        };
+        metadata.remaining_item_count = left.and_then(|left| i64::try_from(left).ok());
+        metadata.continue_ = Some(Token::encode(revision, &next, left, filter)?);
     }
     Ok(Page { metadata, items })
 }
 
-fn state_of(call: &Call<'_>, options: &ListOptions, token: Option<&Token>) -> Result<(Objects, u64)> {
+fn state_of(
+    call: &Call<'_>,
+    options: &ListOptions,
+    token: Option<&Token>,
+) -> Result<(Objects, u64)> {
     let kind: &ResourceKind = call.kind();
     let state = call.server.store.lock();
     let current = state.revision();
@@ -85,7 +118,10 @@ fn state_of(call: &Call<'_>, options: &ListOptions, token: Option<&Token>) -> Re
         (Ok(objects), _) => Ok((objects, wanted)),
         (Err(_), None) => Err(failure::expired(EXPIRED)),
         (Err(_), Some(token)) => {
-            let again = Token { rv: NEWEST, ..token.clone() };
+            let again = Token {
+                rv: NEWEST,
+                ..token.clone()
+            };
             Err(failure::continue_expired(again.text()?))
         }
     }
@@ -98,12 +134,25 @@ struct Token {
     rv: i64,
     /// The key of the next object, without the namespace where the list is of one.
     start: String,
+    /// How many objects are left from there on, where that is known. An addition of this server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left: Option<usize>,
 }
 
 impl Token {
-    fn encode(revision: i64, next: &str, filter: &Filter) -> Result<String> {
-        let start = filter.prefix().and_then(|prefix| next.strip_prefix(prefix)).unwrap_or(next);
-        Self { v: TOKEN_VERSION.into(), rv: revision, start: start.into() }.text()
+    fn encode(revision: u64, next: &str, left: Option<usize>, filter: &Filter) -> Result<String> {
+        let start = filter
+            .prefix()
+            .and_then(|prefix| next.strip_prefix(prefix))
+            .unwrap_or(next);
+        let rv = revision.cast_signed();
+        Self {
+            v: TOKEN_VERSION.into(),
+            rv,
+            start: start.into(),
+            left,
+        }
+        .text()
     }
 
     fn text(&self) -> Result<String> {
@@ -113,16 +162,26 @@ impl Token {
 
     fn decode(text: &str) -> Result<Self> {
         let refused = |why: &str| failure::bad_request(format!("continue key is not valid{why}"));
-        let json = BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|error| refused(&format!(": {error}")))?;
-        let token: Self = serde_json::from_slice(&json).map_err(|error| refused(&format!(": {error}")))?;
+        let json = BASE64_URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|error| refused(&format!(": {error}")))?;
+        let token: Self =
+            serde_json::from_slice(&json).map_err(|error| refused(&format!(": {error}")))?;
         if token.v != TOKEN_VERSION {
-            return Err(refused(&format!(": server does not recognize this encoded version {}", token.v)));
+            return Err(refused(&format!(
+                ": server does not recognize this encoded version {}",
+                token.v
+            )));
         }
         if token.rv == 0 || token.rv < NEWEST {
-            return Err(refused(": incorrect encoded start resourceVersion (version meta.k8s.io/v1)"));
+            return Err(refused(
+                ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            ));
         }
         if token.start.is_empty() {
-            return Err(refused(": encoded start key empty (version meta.k8s.io/v1)"));
+            return Err(refused(
+                ": encoded start key empty (version meta.k8s.io/v1)",
+            ));
         }
         Ok(token)
     }

@@ -18,12 +18,18 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn read(kind: &ResourceKind, namespace: Option<&str>, query: &Query) -> Result<Self> {
+    pub(super) fn read(
+        kind: &ResourceKind,
+        namespace: Option<&str>,
+        query: &Query,
+    ) -> Result<Self> {
         let labels: Selector = query
             .text("labelSelector")
             .unwrap_or_default()
             .parse()
-            .map_err(|error| failure::bad_request(format!("unable to parse requirement: {error}")))?;
+            .map_err(|error| {
+                failure::bad_request(format!("unable to parse requirement: {error}"))
+            })?;
         let fields: FieldSelector = query
             .text("fieldSelector")
             .unwrap_or_default()
@@ -32,7 +38,11 @@ impl Filter {
         for term in fields.terms() {
             check_label(kind, term.path())?;
         }
-        Ok(Self { prefix: namespace.map(|namespace| format!("{namespace}/")), labels, fields })
+        Ok(Self {
+            prefix: namespace.map(|namespace| format!("{namespace}/")),
+            labels,
+            fields,
+        })
     }
 
     pub(super) fn prefix(&self) -> Option<&str> {
@@ -40,11 +50,15 @@ impl Filter {
     }
 
     pub(super) fn matches(&self, kind: &ResourceKind, key: &str, stored: &Stored) -> bool {
-        self.covers(key) && stored.matches_labels(&self.labels) && stored.matches_fields(kind, key, &self.fields)
+        self.covers(key)
+            && stored.matches_labels(&self.labels)
+            && stored.matches_fields(kind, key, &self.fields)
     }
 
     pub(super) fn covers(&self, key: &str) -> bool {
-        self.prefix.as_deref().is_none_or(|prefix| key.starts_with(prefix))
+        self.prefix
+            .as_deref()
+            .is_none_or(|prefix| key.starts_with(prefix))
     }
 
     /// Whether selectors decide, so that what is left to come on further pages is not known.
@@ -58,13 +72,15 @@ fn check_label(kind: &ResourceKind, label: &str) -> Result<()> {
     if of_all || kind.fields.iter().any(|field| field.label == label) {
         return Ok(());
     }
-    Err(failure::bad_request(if kind.fields.is_empty() && !kind.custom {
-        format!(
-            "field label not supported: {label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-        )
-    } else {
-        format!("field label not supported: {label}")
-    }))
+    Err(failure::bad_request(
+        if kind.fields.is_empty() && !kind.custom {
+            format!(
+                "field label not supported: {label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )
+        } else {
+            format!("field label not supported: {label}")
+        },
+    ))
 }
 
 /// Which state a list is of.
@@ -108,16 +124,26 @@ impl ListOptions {
     }
 }
 
-fn check_match(query: &Query, version: Option<&str>, token: Option<&str>) -> Result<Option<ResourceVersionMatch>> {
+fn check_match(
+    query: &Query,
+    version: Option<&str>,
+    token: Option<&str>,
+) -> Result<Option<ResourceVersionMatch>> {
     let mut errors = FieldErrors::default();
     let mut rule = None;
     if let Some(text) = query.text("resourceVersionMatch") {
         let field = "resourceVersionMatch";
         if version.is_none() {
-            errors.forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided");
+            errors.forbidden(
+                field,
+                "resourceVersionMatch is forbidden unless resourceVersion is provided",
+            );
         }
         if token.is_some() {
-            errors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided");
+            errors.forbidden(
+                field,
+                "resourceVersionMatch is forbidden when continue is provided",
+            );
         }
         match text {
             "Exact" => rule = Some(ResourceVersionMatch::Exact),
@@ -125,17 +151,29 @@ fn check_match(query: &Query, version: Option<&str>, token: Option<&str>) -> Res
             other => errors.unsupported(field, other, &["Exact", "NotOlderThan", ""]),
         }
         if text == "Exact" && version == Some("0") {
-            errors.forbidden(field, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+            errors.forbidden(
+                field,
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            );
         }
     }
     if query.optional_flag("sendInitialEvents").is_some() {
-        errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+        errors.forbidden(
+            "sendInitialEvents",
+            "sendInitialEvents is forbidden for list",
+        );
     }
-    if errors.is_empty() { Ok(rule) } else { Err(failure::invalid_options("ListOptions", &errors)) }
+    if errors.is_empty() {
+        Ok(rule)
+    } else {
+        Err(failure::invalid_options("ListOptions", &errors))
+    }
 }
 
 pub(super) fn parse_version(text: &str) -> Result<u64> {
     text.parse().map_err(|_| {
-        failure::bad_request(format!("invalid resource version: strconv.ParseUint: parsing {text:?}: invalid syntax"))
+        failure::bad_request(format!(
+            "invalid resource version: strconv.ParseUint: parsing {text:?}: invalid syntax"
+        ))
     })
 }

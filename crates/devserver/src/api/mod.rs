@@ -88,18 +88,30 @@ impl Verb {
     }
 
     /// The verb of a method on a target; 405 where the target does not have it.
-    pub(crate) fn of(method: &Method, target: &Target, query: &Query) -> std::result::Result<Self, StatusError> {
+    pub(crate) fn of(
+        method: &Method,
+        target: &Target,
+        query: &Query,
+    ) -> std::result::Result<Self, StatusError> {
         let everywhere = target.kind.is_namespaced() && target.namespace.is_none();
         let verb = match (method, target.name.is_some(), target.subresource) {
             (&Method::GET, false, None) if query.flag("watch") => Self::Watch,
             (&Method::GET, false, None) => Self::List,
             (&Method::POST, false, None) if !everywhere => Self::Create,
-            (&Method::DELETE, false, None) if !everywhere && target.kind.rules.delete_collection => {
+            (&Method::DELETE, false, None)
+                if !everywhere && target.kind.rules.delete_collection =>
+            {
                 Self::DeleteCollection
             }
-            (&Method::POST, true, Some(Subresource::Binding | Subresource::Eviction)) => Self::Create,
+            (&Method::POST, true, Some(Subresource::Binding | Subresource::Eviction)) => {
+                Self::Create
+            }
             (&Method::PUT, true, Some(Subresource::Finalize)) => Self::Update,
-            (_, true, Some(Subresource::Binding | Subresource::Eviction | Subresource::Finalize)) => {
+            (
+                _,
+                true,
+                Some(Subresource::Binding | Subresource::Eviction | Subresource::Finalize),
+            ) => {
                 return Err(failure::method_not_allowed());
             }
             (&Method::GET, true, _) => Self::Get,

@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response, StatusCode};
-use json_patch::{Patch as JsonPatch, PatchOperation};
+use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusDetails;
 use kubewright_meta::{PatchType, Reason, StatusError, Unstructured};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::update::{Part, Update};
 use super::write_options::WriteOptions;
@@ -24,48 +25,73 @@ pub(super) fn patch(call: &Call<'_>) -> Result<Response<Body>> {
     let document = Document::read(call.headers, &call.body)?;
     let options = WriteOptions::read(call.query, "PatchOptions")?;
     let mut state = call.server.store.lock();
-    let Some(held) = state.get(kind, &call.key()) else { return Err(failure::not_found(kind, call.name())) };
+    let Some(held) = state.get(kind, &call.key()) else {
+        return Err(failure::not_found(kind, call.name()));
+    };
     let old = held.decode()?;
-    let served = serde_json::to_value(object::to_served(kind, old.clone())).map_err(failure::internal)?;
-    let patched: Unstructured = serde_json::from_value(document.apply(served)?).map_err(|error| {
-        unprocessable(&format!("the patched object is not a {}: {error}", kind.kind))
-    })?;
-    let mut new = object::tidy(kind, patched)?;
+    let served =
+        serde_json::to_value(object::to_served(kind, old.clone())).map_err(failure::internal)?;
+    let patched: Unstructured =
+        serde_json::from_value(document.apply(served)?).map_err(|error| {
+            unprocessable(&format!(
+                "the patched object is not a {}: {error}",
+                kind.kind
+            ))
+        })?;
+    let mut new = object::tidy(kind, patched).map_err(|refusal| unprocessable(refusal.message()))?;
     replace::check_name(call.name(), &new)?;
     create::check_namespace(call, &mut new)?;
-    let update = Update { call, part: Part::of(call.target.subresource), dry_run: options.dry_run };
+    let update = Update {
+        call,
+        part: Part::of(call.target.subresource),
+        dry_run: options.dry_run,
+    };
     let bytes = update.apply(&mut state, &held, old, object::to_stored(kind, new))?;
     Ok(protocol::json(StatusCode::OK, bytes))
 }
 
 /// A patch, read and checked.
 pub(super) enum Document {
-    Json(JsonPatch),
+    Json(Vec<PatchOperation>),
     Merge(Value),
 }
 
 impl Document {
     pub(super) fn read(headers: &HeaderMap, body: &Bytes) -> Result<Self> {
-        let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         match PatchType::from_content_type(content_type) {
             Some(PatchType::Json) => {
-                let patch: JsonPatch = serde_json::from_slice(body).map_err(undecodable)?;
-                if patch.0.len() > OPERATIONS_MAX {
+                let operations: Vec<Map<String, Value>> =
+                    serde_json::from_slice(body).map_err(undecodable)?;
+                let count = operations.len();
+                if count > OPERATIONS_MAX {
                     return Err(failure::too_large(&format!(
-                        "The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {}",
-                        patch.0.len()
+                        "The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {count}"
                     )));
                 }
-                Ok(Self::Json(patch))
+                // What is no operation is a fault of the content, not of the form.
+                let read = |(index, operation)| {
+                    serde_json::from_value::<PatchOperation>(Value::Object(operation))
+                        .map_err(|error| unprocessable(&format!("operation {index}: {error}")))
+                };
+                let operations = operations.into_iter().enumerate().map(read);
+                Ok(Self::Json(operations.collect::<Result<_>>()?))
             }
             Some(PatchType::Merge) => match serde_json::from_slice(body).map_err(undecodable)? {
                 document @ Value::Object(_) => Ok(Self::Merge(document)),
-                _ => Err(failure::bad_request("error decoding patch: a merge patch must be a JSON object")),
+                _ => Err(failure::bad_request(
+                    "error decoding patch: a merge patch must be a JSON object",
+                )),
             },
-            Some(PatchType::Strategic | PatchType::Apply) => Err(failure::unsupported_media_type(&format!(
-                "{ACCEPTED}; the development server does not support {}",
-                content_type.split(';').next().unwrap_or_default().trim()
-            ))),
+            Some(PatchType::Strategic | PatchType::Apply) => {
+                Err(failure::unsupported_media_type(&format!(
+                    "{ACCEPTED}; the development server does not support {}",
+                    content_type.split(';').next().unwrap_or_default().trim()
+                )))
+            }
             None => Err(failure::unsupported_media_type(ACCEPTED)),
         }
     }
@@ -73,12 +99,16 @@ impl Document {
     pub(super) fn apply(&self, mut target: Value) -> Result<Value> {
         match self {
             Self::Merge(document) => json_patch::merge(&mut target, document),
-            Self::Json(JsonPatch(operations)) => {
+            Self::Json(operations) => {
                 let mut copied = 0;
                 for (index, operation) in operations.iter().enumerate() {
-                    step(&mut target, operation, &mut copied).map_err(|error| match error.code() {
-                        422 => unprocessable(&format!("operation {index}: {}", error.message())),
-                        _ => error,
+                    step(&mut target, operation, &mut copied).map_err(|error| {
+                        match error.code() {
+                            422 => {
+                                unprocessable(&format!("operation {index}: {}", error.message()))
+                            }
+                            _ => error,
+                        }
                     })?;
                 }
             }
@@ -107,16 +137,30 @@ fn step(target: &mut Value, operation: &PatchOperation, copied: &mut usize) -> R
             let source = target.pointer(copy.from.as_str());
             *copied += source.map_or(0, size);
             if *copied > COPIED_MAX {
-                return Err(failure::too_large(&format!("the patch copies more than {COPIED_MAX} bytes")));
+                return Err(failure::too_large(&format!(
+                    "the patch copies more than {COPIED_MAX} bytes"
+                )));
             }
             fits(source)
         }
         _ => true,
     };
     if !shallow {
-        return Err(step_failed(&format!("the result would be nested more than {MAX_DEPTH} levels deep")));
+        return Err(step_failed(&format!(
+            "the result would be nested more than {MAX_DEPTH} levels deep"
+        )));
     }
-    json_patch::patch(target, std::slice::from_ref(operation))
+    // Also as that library has it: replacing a member that is not there adds it.
+    let added = match operation {
+        PatchOperation::Replace(ReplaceOperation { path, value })
+            if target.pointer(path.as_str()).is_none() =>
+        {
+            let value = value.clone();
+            Some(PatchOperation::Add(AddOperation { path: path.clone(), value }))
+        }
+        _ => None,
+    };
+    json_patch::patch(target, std::slice::from_ref(added.as_ref().unwrap_or(operation)))
         .map_err(|error| step_failed(&format!("{} at {:?}", error.kind, error.path.as_str())))
 }
 
@@ -125,7 +169,12 @@ fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
         Value::Array(items) => 2 + items.iter().map(|item| size(item) + 1).sum::<usize>(),
-        Value::Object(fields) => 2 + fields.iter().map(|(name, value)| name.len() + 4 + size(value)).sum::<usize>(),
+        Value::Object(fields) => {
+            2 + fields
+                .iter()
+                .map(|(name, value)| name.len() + 4 + size(value))
+                .sum::<usize>()
+        }
         _ => 8,
     }
 }
@@ -139,6 +188,8 @@ fn step_failed(why: &str) -> StatusError {
 }
 
 /// The words of a real server, and the reason, which that keeps to itself.
-fn unprocessable(why: &str) -> StatusError {
-    StatusError::of(Reason::Invalid, format!("the server rejected our request due to an error in our request: {why}"))
+pub(super) fn unprocessable(why: &str) -> StatusError {
+    let message = "the server rejected our request due to an error in our request";
+    StatusError::of(Reason::Invalid, format!("{message}: {why}"))
+        .with_details(StatusDetails::default())
 }

@@ -57,7 +57,7 @@ impl Update<'_> {
             (kind.rules.validate)(&new, Some(&old), &mut errors);
         }
         if !errors.is_empty() {
-            return Err(failure::invalid(&kind.group, &kind.kind, old.name(), &errors));
+            return Err(failure::invalid_object(kind, old.name(), &errors));
         }
         if ends_deletion(kind, &old, &new) {
             if !self.dry_run {
@@ -94,9 +94,13 @@ impl Update<'_> {
                 set_field(new, "status", status);
                 match kind.rules.status_write {
                     StatusWrite::All => {}
-                    StatusWrite::AllButLabels => new.metadata.labels.clone_from(&old.metadata.labels),
+                    StatusWrite::AllButLabels => {
+                        new.metadata.labels.clone_from(&old.metadata.labels)
+                    }
                     StatusWrite::AllButOwners => {
-                        new.metadata.owner_references.clone_from(&old.metadata.owner_references);
+                        new.metadata
+                            .owner_references
+                            .clone_from(&old.metadata.owner_references);
                         new.metadata.deletion_timestamp = None;
                     }
                     StatusWrite::Nothing => new.metadata.clone_from(&old.metadata),
@@ -104,6 +108,7 @@ impl Update<'_> {
             }
             Part::Finalize => {
                 let finalizers = new.field(&["spec", "finalizers"]).cloned();
+                let finalizers = finalizers.filter(|list| *list != json!([]));
                 new.fields.clone_from(&old.fields);
                 set_or_remove(new, "finalizers", finalizers);
             }
@@ -128,23 +133,43 @@ impl Update<'_> {
 /// Optimistic concurrency: a version that is given must be the newest; whether it may be left out depends on
 /// the kind.
 fn check_version(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructured) -> Result<()> {
-    match new.metadata.resource_version.as_deref().filter(|version| *version != "0") {
+    match new
+        .metadata
+        .resource_version
+        .as_deref()
+        .filter(|version| *version != "0")
+    {
         Some(given) if given == old.resource_version() => Ok(()),
         Some(given) if given.parse::<u64>().is_err() => {
             let mut errors = FieldErrors::default();
-            errors.invalid("metadata.resourceVersion", given, "must be an unsigned integer");
-            Err(failure::invalid(&kind.group, &kind.kind, old.name(), &errors))
+            errors.invalid(
+                "metadata.resourceVersion",
+                given,
+                "must be an unsigned integer",
+            );
+            Err(failure::invalid_object(kind, old.name(), &errors))
         }
         Some(_) => Err(failure::modified(kind, old.name())),
         None if kind.rules.unconditional_update => {
-            new.metadata.resource_version.clone_from(&old.metadata.resource_version);
+            new.metadata
+                .resource_version
+                .clone_from(&old.metadata.resource_version);
             Ok(())
         }
         None => {
             let mut errors = FieldErrors::default();
-            errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
+            errors.invalid(
+                "metadata.resourceVersion",
+                0,
+                "must be specified for an update",
+            );
             // A real server names the resource here, not the kind.
-            Err(failure::invalid(&kind.group, &kind.plural, old.name(), &errors))
+            Err(failure::invalid(
+                &kind.group,
+                &kind.plural,
+                old.name(),
+                &errors,
+            ))
         }
     }
 }
@@ -161,7 +186,9 @@ fn raise_generation(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructu
             let content = |object: &Unstructured| {
                 let counts = |name: &str| !(kind.status && name == "status");
                 let fields = object.fields.iter().filter(|(name, _)| counts(name));
-                fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<(String, Value)>>()
+                fields
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect::<Vec<(String, Value)>>()
             };
             content(new) != content(old)
         }
@@ -174,7 +201,9 @@ fn raise_generation(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructu
 /// Whether this update takes the last obstacle to a deletion away.
 fn ends_deletion(kind: &ResourceKind, old: &Unstructured, new: &Unstructured) -> bool {
     let held_by_spec = || {
-        new.field(&["spec", "finalizers"]).and_then(Value::as_array).is_some_and(|held| !held.is_empty())
+        new.field(&["spec", "finalizers"])
+            .and_then(Value::as_array)
+            .is_some_and(|held| !held.is_empty())
     };
     old.metadata.deletion_timestamp.is_some()
         && new.finalizers().is_empty()

@@ -33,10 +33,17 @@ pub(super) fn watch(call: &Call<'_>) -> Result<Response<Body>> {
     check_options(call.query)?;
     let start = match call.query.text("resourceVersion") {
         None | Some("0") => None,
-        Some(text) => Some(text.parse::<u64>().map_err(|_| not_a_version(call.kind(), text))?),
+        Some(text) => Some(
+            text.parse::<u64>()
+                .map_err(|_| not_a_version(call.kind(), text))?,
+        ),
     };
     let now = Instant::now();
-    let timeout = match call.query.number("timeoutSeconds")?.and_then(|seconds| u64::try_from(seconds).ok()) {
+    let timeout = match call
+        .query
+        .number("timeoutSeconds")?
+        .and_then(|seconds| u64::try_from(seconds).ok())
+    {
         None | Some(0) => SHORTEST_TIMEOUT + fastrand::u64(..SHORTEST_TIMEOUT),
         Some(seconds) => seconds.min(u64::from(u32::MAX)),
     };
@@ -45,9 +52,15 @@ pub(super) fn watch(call: &Call<'_>) -> Result<Response<Body>> {
     let (revision, objects, changed) = {
         let state = call.server.store.lock();
         let objects = start.is_none().then(|| state.snapshot(call.kind()));
-        (state.revision(), objects.unwrap_or_default(), state.subscribe(call.kind()))
+        (
+            state.revision(),
+            objects.unwrap_or_default(),
+            state.subscribe(call.kind()),
+        )
     };
-    let selected = objects.iter().filter(|(key, stored)| filter.matches(call.kind(), key, stored));
+    let selected = objects
+        .iter()
+        .filter(|(key, stored)| filter.matches(call.kind(), key, stored));
     let initial: Vec<Arc<Stored>> = selected.map(|(_, stored)| stored.clone()).collect();
     let watcher = Watcher {
         server: call.server.clone(),
@@ -58,12 +71,15 @@ pub(super) fn watch(call: &Call<'_>) -> Result<Response<Body>> {
         initial: initial.into_iter(),
         changed,
         deadline,
-        next_bookmark: bookmarks.then(|| next_bookmark(call.server.bookmark_period, now, deadline)).flatten(),
+        next_bookmark: bookmarks
+            .then(|| next_bookmark(call.server.bookmark_period, now, deadline))
+            .flatten(),
         ended: false,
     };
-    Ok(protocol::watch(futures_util::stream::unfold(watcher, |mut watcher| async move {
-        watcher.next().await.map(|bytes| (bytes, watcher))
-    })))
+    Ok(protocol::watch(futures_util::stream::unfold(
+        watcher,
+        |mut watcher| async move { watcher.next().await.map(|bytes| (bytes, watcher)) },
+    )))
 }
 
 fn check_options(query: &Query) -> Result<()> {
@@ -73,23 +89,37 @@ fn check_options(query: &Query) -> Result<()> {
     let field = "resourceVersionMatch";
     if initial {
         if rule != Some("NotOlderThan") {
-            errors.forbidden(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+            errors.forbidden(
+                field,
+                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            );
         }
-        let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+        let why =
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
         errors.forbidden("sendInitialEvents", why);
     }
     if let Some(rule) = rule {
         if !initial {
-            errors.forbidden(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+            errors.forbidden(
+                field,
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            );
         }
         if rule != "NotOlderThan" {
             errors.unsupported(field, rule, &["NotOlderThan"]);
         }
         if query.text("continue").is_some() {
-            errors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided");
+            errors.forbidden(
+                field,
+                "resourceVersionMatch is forbidden when continue is provided",
+            );
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(failure::invalid_options("ListOptions", &errors)) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(failure::invalid_options("ListOptions", &errors))
+    }
 }
 
 fn not_a_version(kind: &ResourceKind, text: &str) -> StatusError {
@@ -120,7 +150,8 @@ impl Watcher {
         loop {
             // Also without anything to wait for, a reader that never stops must let others run.
             tokio::task::consume_budget().await;
-            if self.ended || self.server.shutdown.is_cancelled() || Instant::now() >= self.deadline {
+            if self.ended || self.server.shutdown.is_cancelled() || Instant::now() >= self.deadline
+            {
                 return None;
             }
             match self.announce() {
@@ -135,7 +166,8 @@ impl Watcher {
                 Err(refusal) => return self.fail(&refusal),
             }
             if self.next_bookmark.is_some_and(|at| Instant::now() >= at) {
-                self.next_bookmark = next_bookmark(self.server.bookmark_period, Instant::now(), self.deadline);
+                self.next_bookmark =
+                    next_bookmark(self.server.bookmark_period, Instant::now(), self.deadline);
                 return Some(self.bookmark());
             }
             self.wait().await;
@@ -143,7 +175,10 @@ impl Watcher {
     }
 
     async fn wait(&mut self) {
-        let wake = self.next_bookmark.unwrap_or(self.deadline).min(self.deadline);
+        let wake = self
+            .next_bookmark
+            .unwrap_or(self.deadline)
+            .min(self.deadline);
         tokio::select! {
             _ = self.changed.changed() => {}
             () = tokio::time::sleep_until(wake) => {}
@@ -155,8 +190,12 @@ impl Watcher {
     fn announce(&mut self) -> Result<Bytes> {
         let mut bytes = Vec::new();
         while bytes.len() < PIECE {
-            let Some(stored) = self.initial.next() else { break };
-            bytes.extend_from_slice(&ChangeKind::Added.frame(&protocol::served_bytes(&self.kind, &stored)?));
+            let Some(stored) = self.initial.next() else {
+                break;
+            };
+            bytes.extend_from_slice(
+                &ChangeKind::Added.frame(&protocol::served_bytes(&self.kind, &stored)?),
+            );
         }
         Ok(bytes.into())
     }
@@ -167,7 +206,10 @@ impl Watcher {
             let state = self.server.store.lock();
             let changes = state.changes_after(&self.kind, self.cursor, self.started, BATCH);
             let changes = changes.map_err(|TooOld { oldest }| {
-                failure::expired(format!("too old resource version: {} ({oldest})", self.cursor))
+                failure::expired(format!(
+                    "too old resource version: {} ({oldest})",
+                    self.cursor
+                ))
             })?;
             self.started = true;
             if changes.is_empty() {
@@ -196,15 +238,23 @@ impl Watcher {
         if !self.filter.covers(key) {
             return Ok(None);
         }
-        let before = change.previous.as_ref().is_some_and(|held| self.filter.matches(kind, key, held));
-        let after = change.kind != ChangeKind::Deleted && self.filter.matches(kind, key, &change.object);
+        let before = change
+            .previous
+            .as_ref()
+            .is_some_and(|held| self.filter.matches(kind, key, held));
+        let after =
+            change.kind != ChangeKind::Deleted && self.filter.matches(kind, key, &change.object);
         match (before, after) {
             (false, false) => Ok(None),
-            (false, true) => self.frame(ChangeKind::Added, change.kind, &change.object).map(Some),
-            (true, true) => self.frame(ChangeKind::Modified, change.kind, &change.object).map(Some),
-            (true, false) if change.kind == ChangeKind::Deleted => {
-                self.frame(ChangeKind::Deleted, change.kind, &change.object).map(Some)
-            }
+            (false, true) => self
+                .frame(ChangeKind::Added, change.kind, &change.object)
+                .map(Some),
+            (true, true) => self
+                .frame(ChangeKind::Modified, change.kind, &change.object)
+                .map(Some),
+            (true, false) if change.kind == ChangeKind::Deleted => self
+                .frame(ChangeKind::Deleted, change.kind, &change.object)
+                .map(Some),
             (true, false) => Ok(Some(ChangeKind::Deleted.frame(&change.left(kind)?))),
         }
     }
@@ -223,8 +273,9 @@ impl Watcher {
     fn bookmark(&self) -> Bytes {
         let start = object::type_prefix(&self.kind);
         let version = self.cursor;
-        let text =
-            format!("{{\"type\":\"BOOKMARK\",\"object\":{start}\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n");
+        let text = format!(
+            "{{\"type\":\"BOOKMARK\",\"object\":{start}\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n"
+        );
         text.into()
     }
 
@@ -250,6 +301,8 @@ fn error_frame(status: &Status) -> Bytes {
 
 /// Once a period, and once shortly before the end.
 fn next_bookmark(period: Duration, now: Instant, deadline: Instant) -> Option<Instant> {
-    let last = deadline.checked_sub(BEFORE_TIMEOUT).filter(|last| *last > now)?;
+    let last = deadline
+        .checked_sub(BEFORE_TIMEOUT)
+        .filter(|last| *last > now)?;
     Some(now.checked_add(period).map_or(last, |next| next.min(last)))
 }

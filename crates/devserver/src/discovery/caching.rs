@@ -30,11 +30,14 @@ pub(super) fn hash<T: Serialize>(document: &T) -> String {
 
 /// 304 if the client has the document of this tag.
 pub(super) fn not_modified(headers: &HeaderMap, tag: &str) -> Option<Response<Body>> {
-    let mut held = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut held = headers
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     let known = held.any(|held| {
-        held.split(',').map(str::trim).any(|one| {
-            one == "*" || one.strip_prefix("W/").unwrap_or(one).trim_matches('"') == tag
-        })
+        held.split(',')
+            .map(str::trim)
+            .any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one).trim_matches('"') == tag)
     });
     known.then(|| {
         let mut answer = Response::new(Body::whole(""));

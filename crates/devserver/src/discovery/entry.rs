@@ -15,11 +15,32 @@ pub(super) struct SubresourceEntry<'a> {
 
 pub(super) fn verbs(kind: &ResourceKind) -> Vec<&'static str> {
     let verbs = if kind.custom {
-        ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+        [
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "create",
+            "update",
+            "watch",
+        ]
     } else {
-        ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+        [
+            "create",
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "update",
+            "watch",
+        ]
     };
-    verbs.into_iter().filter(|verb| *verb != "deletecollection" || kind.rules.delete_collection).collect()
+    verbs
+        .into_iter()
+        .filter(|verb| *verb != "deletecollection" || kind.rules.delete_collection)
+        .collect()
 }
 
 /// By name; those of custom resources in the order in which a real server lists them.
@@ -29,7 +50,10 @@ pub(super) fn subresources(kind: &ResourceKind) -> Vec<SubresourceEntry<'_>> {
     if !kind.custom {
         all.sort_by_key(|subresource| subresource.as_str());
     }
-    all.into_iter().filter(|subresource| kind.has(*subresource)).map(|one| entry(kind, one)).collect()
+    all.into_iter()
+        .filter(|subresource| kind.has(*subresource))
+        .map(|one| entry(kind, one))
+        .collect()
 }
 
 fn entry(kind: &ResourceKind, subresource: Subresource) -> SubresourceEntry<'_> {
@@ -42,5 +66,10 @@ fn entry(kind: &ResourceKind, subresource: Subresource) -> SubresourceEntry<'_> 
         Subresource::Eviction => (Some(("policy", "v1")), "Eviction".into(), &["create"]),
         Subresource::Finalize => (None, own, &["update"]),
     };
-    SubresourceEntry { name: subresource.as_str(), other_version, kind: response, verbs }
+    SubresourceEntry {
+        name: subresource.as_str(),
+        other_version,
+        kind: response,
+        verbs,
+    }
 }

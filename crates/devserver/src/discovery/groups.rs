@@ -46,16 +46,33 @@ impl<'a> Groups<'a> {
     pub(super) fn of(registry: &'a Registry) -> Self {
         let mut kinds: Vec<&ResourceKind> = registry.iter().map(|kind| &**kind).collect();
         kinds.sort_by_key(|kind| {
-            (rank(&kind.group), Reverse(maturity(&kind.version)), &kind.version, &kind.plural)
+            (
+                rank(&kind.group),
+                Reverse(maturity(&kind.version)),
+                &kind.version,
+                &kind.plural,
+            )
         });
         let mut groups: Vec<Group<'a>> = Vec::new();
         for kind in kinds {
             if groups.last().is_none_or(|group| group.name != kind.group) {
-                groups.push(Group { name: &kind.group, versions: Vec::new() });
+                groups.push(Group {
+                    name: &kind.group,
+                    versions: Vec::new(),
+                });
             }
-            let Some(group) = groups.last_mut() else { continue };
-            if group.versions.last().is_none_or(|version| version.name != kind.version) {
-                group.versions.push(Version { name: &kind.version, kinds: Vec::new() });
+            let Some(group) = groups.last_mut() else {
+                continue;
+            };
+            if group
+                .versions
+                .last()
+                .is_none_or(|version| version.name != kind.version)
+            {
+                group.versions.push(Version {
+                    name: &kind.version,
+                    kinds: Vec::new(),
+                });
             }
             if let Some(version) = group.versions.last_mut() {
                 version.kinds.push(kind);
@@ -88,7 +105,11 @@ impl<'a> Groups<'a> {
     }
 
     fn split(&self) -> (&[Group<'a>], &[Group<'a>]) {
-        let legacy = self.0.iter().take_while(|group| group.name.is_empty()).count();
+        let legacy = self
+            .0
+            .iter()
+            .take_while(|group| group.name.is_empty())
+            .count();
         self.0.split_at(legacy)
     }
 }
@@ -100,7 +121,10 @@ impl<'a> Group<'a> {
 
     /// Whether all its kinds are custom resources.
     pub(super) fn is_custom(&self) -> bool {
-        self.versions.iter().flat_map(|version| &version.kinds).all(|kind| kind.custom)
+        self.versions
+            .iter()
+            .flat_map(|version| &version.kinds)
+            .all(|kind| kind.custom)
     }
 
     /// `v1`, or `apps/v1`.
@@ -122,7 +146,11 @@ impl<'a> Group<'a> {
 
 fn rank(group: &str) -> (usize, &str) {
     let place = PREFERENCE.iter().position(|preferred| *preferred == group);
-    let place = if group.is_empty() { 0 } else { place.map_or(usize::MAX, |place| place + 1) };
+    let place = if group.is_empty() {
+        0
+    } else {
+        place.map_or(usize::MAX, |place| place + 1)
+    };
     (place, group)
 }
 
@@ -130,7 +158,8 @@ fn rank(group: &str) -> (usize, &str) {
 /// earlier, and names of another form last.
 fn maturity(version: &str) -> Option<(u8, u64, u64)> {
     let number = |digits: &str| {
-        let canonical = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let canonical =
+            !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
         digits.parse::<u64>().ok().filter(|_| canonical)
     };
     let version = version.strip_prefix('v')?;
@@ -148,13 +177,31 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_as_kubernetes_prefers_them() {
-        let wanted =
-            ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1"];
+        let wanted = [
+            "v10",
+            "v2",
+            "v1",
+            "v11beta2",
+            "v10beta3",
+            "v3beta1",
+            "v12alpha1",
+            "v11alpha2",
+            "foo1",
+        ];
         let mut versions = wanted;
         versions.reverse();
         versions.sort_by_key(|version| std::cmp::Reverse(maturity(version)));
         assert_eq!(versions, wanted);
-        for odd in ["1", "v", "v01", "vbeta1", "v1beta", "v1rc1", "v+1", "v99999999999999999999"] {
+        for odd in [
+            "1",
+            "v",
+            "v01",
+            "vbeta1",
+            "v1beta",
+            "v1rc1",
+            "v+1",
+            "v99999999999999999999",
+        ] {
             assert_eq!(maturity(odd), None, "{odd}");
         }
     }

@@ -4,8 +4,8 @@ use kubewright_meta::Scope;
 
 use super::conversion::EVENTS;
 use super::{
-    FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField, SelectorPath,
-    StatusWrite, Subresource, Text,
+    FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField,
+    SelectorPath, StatusWrite, Subresource, Text,
 };
 use crate::{defaults, validation};
 
@@ -18,8 +18,15 @@ pub(super) fn table() -> Vec<ResourceKind> {
         },
         ResourceKind {
             short_names: names(&["ev"]),
-            fields: event_fields("involvedObject", &[("reportingComponent", "reportingComponent"), ("source", "")]),
-            rules: Rules { create_on_update: true, validate: validation::core_event, ..Rules::PLAIN },
+            fields: event_fields(
+                "involvedObject",
+                &[("reportingComponent", "reportingComponent"), ("source", "")],
+            ),
+            rules: Rules {
+                create_on_update: true,
+                validate: validation::core_event,
+                ..Rules::PLAIN
+            },
             ..plain("", "v1", "Event", "events", Namespaced)
         },
         ResourceKind {
@@ -72,12 +79,19 @@ pub(super) fn table() -> Vec<ResourceKind> {
         },
         ResourceKind {
             fields: fields(&[("type", "")]),
-            rules: Rules { defaults: defaults::secret, ..Rules::PLAIN },
+            rules: Rules {
+                defaults: defaults::secret,
+                ..Rules::PLAIN
+            },
             ..plain("", "v1", "Secret", "secrets", Namespaced)
         },
         ResourceKind {
             short_names: names(&["sa"]),
-            rules: Rules { unconditional_update: false, returns_deleted: true, ..Rules::PLAIN },
+            rules: Rules {
+                unconditional_update: false,
+                returns_deleted: true,
+                ..Rules::PLAIN
+            },
             ..plain("", "v1", "ServiceAccount", "serviceaccounts", Namespaced)
         },
         ResourceKind {
@@ -124,13 +138,24 @@ pub(super) fn table() -> Vec<ResourceKind> {
             ..plain("apps", "v1", "ReplicaSet", "replicasets", Namespaced)
         },
         ResourceKind {
-            rules: Rules { unconditional_update: false, create_on_update: true, ..Rules::PLAIN },
+            rules: Rules {
+                unconditional_update: false,
+                create_on_update: true,
+                ..Rules::PLAIN
+            },
             ..plain("coordination.k8s.io", "v1", "Lease", "leases", Namespaced)
         },
         ResourceKind {
             short_names: names(&["ev"]),
-            fields: event_fields("regarding", &[("reportingController", "reportingComponent")]),
-            rules: Rules { create_on_update: true, validate: validation::new_event, ..Rules::PLAIN },
+            fields: event_fields(
+                "regarding",
+                &[("reportingController", "reportingComponent")],
+            ),
+            rules: Rules {
+                create_on_update: true,
+                validate: validation::new_event,
+                ..Rules::PLAIN
+            },
             conversion: Some(&EVENTS),
             ..plain("events.k8s.io", "v1", "Event", "events", Namespaced)
         },
@@ -180,17 +205,32 @@ fn fields(fields: &[(&'static str, &'static str)]) -> Vec<SelectableField> {
 
 /// The fields of events, as one of the two versions names them, with pairs of label and stored path.
 fn event_fields(object: &str, more: &[(&'static str, &'static str)]) -> Vec<SelectableField> {
-    let parts = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+    let parts = [
+        "kind",
+        "namespace",
+        "name",
+        "uid",
+        "apiVersion",
+        "resourceVersion",
+        "fieldPath",
+    ];
     let of_object = parts.map(|part| SelectableField {
         label: format!("{object}.{part}").into(),
         source: FieldSource::Path(format!("involvedObject.{part}").into(), ""),
     });
     let plain = |(label, path): (&'static str, &'static str)| SelectableField {
         label: label.into(),
-        source: if path.is_empty() { FieldSource::EventSource } else { FieldSource::Path(path.into(), "") },
+        source: if path.is_empty() {
+            FieldSource::EventSource
+        } else {
+            FieldSource::Path(path.into(), "")
+        },
     };
     let both = [("reason", "reason"), ("type", "type")];
-    of_object.into_iter().chain(both.into_iter().chain(more.iter().copied()).map(plain)).collect()
+    of_object
+        .into_iter()
+        .chain(both.into_iter().chain(more.iter().copied()).map(plain))
+        .collect()
 }
 
 fn workload_scale() -> ScalePaths {

@@ -32,7 +32,10 @@ impl Conversion {
     pub(crate) fn to_stored(&self, mut object: Unstructured) -> Unstructured {
         object.types.api_version = self.stored_api_version.to_owned();
         object.fields = rename(object.fields, |name| {
-            self.names.iter().find(|(_, served)| *served == name).map(|(stored, _)| *stored)
+            self.names
+                .iter()
+                .find(|(_, served)| *served == name)
+                .map(|(stored, _)| *stored)
         });
         object
     }
@@ -40,12 +43,21 @@ impl Conversion {
     pub(crate) fn to_served(&self, mut object: Unstructured, api_version: String) -> Unstructured {
         object.types.api_version = api_version;
         object.fields = rename(object.fields, |name| {
-            self.names.iter().find(|(stored, _)| *stored == name).map(|(_, served)| *served)
+            self.names
+                .iter()
+                .find(|(stored, _)| *stored == name)
+                .map(|(_, served)| *served)
         });
         object
     }
 }
 
-fn rename(fields: Map<String, Value>, new_name: impl Fn(&str) -> Option<&'static str>) -> Map<String, Value> {
-    fields.into_iter().map(|(name, value)| (new_name(&name).map_or(name, str::to_owned), value)).collect()
+fn rename(
+    fields: Map<String, Value>,
+    new_name: impl Fn(&str) -> Option<&'static str>,
+) -> Map<String, Value> {
+    fields
+        .into_iter()
+        .map(|(name, value)| (new_name(&name).map_or(name, str::to_owned), value))
+        .collect()
 }

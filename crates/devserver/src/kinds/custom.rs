@@ -3,7 +3,8 @@
 use kubewright_meta::{GroupVersionKind, Scope};
 
 use super::{
-    FieldSource, GenerationRule, ResourceKind, Rules, ScalePaths, SelectableField, SelectorPath, StatusWrite, Text,
+    FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField, SelectorPath,
+    StatusWrite, Text,
 };
 
 /// A kind for [`DevServerBuilder::kind`](crate::DevServerBuilder::kind).
@@ -79,6 +80,14 @@ impl CustomKind {
             status_replicas: status_replicas.into(),
             selector: selector.map(|path| SelectorPath::Text(path.into())),
         });
+        self
+    }
+
+    /// With no other rule for names than that they can stand in a path, as RBAC kinds have it. Default: the
+    /// names of DNS subdomains.
+    #[must_use]
+    pub fn any_name(mut self) -> Self {
+        self.0.rules.name = NameRule::PathSegment;
         self
     }
 

@@ -27,12 +27,8 @@ pub(crate) struct ResourceKind {
     pub(crate) version: Text,
     pub(crate) kind: Text,
     pub(crate) plural: Text,
-    // The names that only discovery documents show.
-    #[allow(dead_code)]
     pub(crate) singular: Text,
-    #[allow(dead_code)]
     pub(crate) short_names: Vec<Text>,
-    #[allow(dead_code)]
     pub(crate) categories: Vec<Text>,
     pub(crate) scope: Scope,
     /// Whether `/status` is a subresource, so that the main resource ignores `status`.
@@ -63,7 +59,13 @@ pub(crate) enum Subresource {
 }
 
 impl Subresource {
-    const ALL: [Self; 5] = [Self::Status, Self::Scale, Self::Binding, Self::Eviction, Self::Finalize];
+    const ALL: [Self; 5] = [
+        Self::Status,
+        Self::Scale,
+        Self::Binding,
+        Self::Eviction,
+        Self::Finalize,
+    ];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -76,7 +78,9 @@ impl Subresource {
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|subresource| subresource.as_str() == text)
+        Self::ALL
+            .into_iter()
+            .find(|subresource| subresource.as_str() == text)
     }
 }
 

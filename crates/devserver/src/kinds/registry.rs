@@ -27,7 +27,9 @@ impl Registry {
     pub(crate) fn add(&mut self, mut kind: ResourceKind) -> Arc<ResourceKind> {
         let shares = |held: &&Arc<ResourceKind>| {
             held.is(&kind.group, &kind.plural)
-                || kind.conversion.is_some_and(|conversion| held.is(conversion.stored_group, conversion.stored_plural))
+                || kind.conversion.is_some_and(|conversion| {
+                    held.is(conversion.stored_group, conversion.stored_plural)
+                })
         };
         kind.collection = match self.in_order.iter().find(shares) {
             Some(held) => held.collection,
@@ -35,21 +37,28 @@ impl Registry {
         };
         let path = path_of(&kind.group, &kind.version, &kind.plural);
         let stored = self.collections.get(kind.collection);
-        kind.stored_elsewhere =
-            stored.is_some_and(|stored| stored.api_version() != kind.api_version() || stored.kind != kind.kind);
+        kind.stored_elsewhere = stored.is_some_and(|stored| {
+            stored.api_version() != kind.api_version() || stored.kind != kind.kind
+        });
         let kind = Arc::new(kind);
         match self.collections.get_mut(kind.collection) {
             None => self.collections.push(kind.clone()),
             Some(stored) if !kind.stored_elsewhere => *stored = kind.clone(),
             Some(_) => {}
         }
-        self.in_order.retain(|held| path_of(&held.group, &held.version, &held.plural) != path);
+        self.in_order
+            .retain(|held| path_of(&held.group, &held.version, &held.plural) != path);
         self.in_order.push(kind.clone());
         self.by_path.insert(path, kind.clone());
         kind
     }
 
-    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ResourceKind>> {
+    pub(crate) fn find(
+        &self,
+        group: &str,
+        version: &str,
+        plural: &str,
+    ) -> Option<&Arc<ResourceKind>> {
         self.by_path.get(&path_of(group, version, plural))
     }
 

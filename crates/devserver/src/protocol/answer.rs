@@ -21,12 +21,18 @@ const PIECE: usize = 64 << 10;
 pub(crate) fn json(code: StatusCode, bytes: Bytes) -> Response<Body> {
     let mut answer = Response::new(Body::whole(bytes));
     *answer.status_mut() = code;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }
 
 /// A stored object in the form `kind` is served in.
-pub(crate) fn object(code: StatusCode, kind: &ResourceKind, stored: &Stored) -> Result<Response<Body>> {
+pub(crate) fn object(
+    code: StatusCode,
+    kind: &ResourceKind,
+    stored: &Stored,
+) -> Result<Response<Body>> {
     Ok(json(code, served_bytes(kind, stored)?))
 }
 
@@ -51,7 +57,11 @@ pub(crate) fn status(code: StatusCode, status: &Status) -> Response<Body> {
 
 /// A `Status` that says that all went well.
 pub(crate) fn success(code: StatusCode) -> Response<Body> {
-    let answer = Status { status: Some("Success".into()), code: Some(code.as_u16().into()), ..Status::default() };
+    let answer = Status {
+        status: Some("Success".into()),
+        code: Some(code.as_u16().into()),
+        ..Status::default()
+    };
     status(code, &answer)
 }
 
@@ -61,7 +71,9 @@ pub(crate) fn failure(error: &StatusError) -> Response<Body> {
     let bytes = serde_json::to_vec(error.status()).unwrap_or_default();
     let mut answer = json(code, bytes.into());
     if let Some(wait) = error.retry_after() {
-        answer.headers_mut().insert(RETRY_AFTER, wait.as_secs().into());
+        answer
+            .headers_mut()
+            .insert(RETRY_AFTER, wait.as_secs().into());
     }
     answer
 }
@@ -73,7 +85,11 @@ pub(crate) fn watch(frames: impl Stream<Item = Bytes> + Send + 'static) -> Respo
 }
 
 /// A list, written piece by piece from the stored bytes.
-pub(crate) fn list(kind: &ResourceKind, metadata: &ListMeta, items: Vec<Arc<Stored>>) -> Result<Response<Body>> {
+pub(crate) fn list(
+    kind: &ResourceKind,
+    metadata: &ListMeta,
+    items: Vec<Arc<Stored>>,
+) -> Result<Response<Body>> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Head<'a> {
@@ -81,18 +97,34 @@ pub(crate) fn list(kind: &ResourceKind, metadata: &ListMeta, items: Vec<Arc<Stor
         api_version: String,
         metadata: &'a ListMeta,
     }
-    let head =
-        Head { kind: format!("{}List", kind.kind), api_version: kind.api_version(), metadata };
+    let head = Head {
+        kind: format!("{}List", kind.kind),
+        api_version: kind.api_version(),
+        metadata,
+    };
     let mut head = serde_json::to_vec(&head).map_err(failure::internal)?;
     head.pop(); // the closing brace
     head.extend_from_slice(b",\"items\":[");
 
-    let items: Vec<Bytes> = items.iter().map(|stored| served_bytes(kind, stored)).collect::<Result<_>>()?;
+    let items: Vec<Bytes> = items
+        .iter()
+        .map(|stored| served_bytes(kind, stored))
+        .collect::<Result<_>>()?;
     // Items of built-in kinds do not repeat the type, those of custom kinds do.
-    let skipped = if kind.custom { 1 } else { encoding::type_prefix(kind).len() };
+    let skipped = if kind.custom {
+        1
+    } else {
+        encoding::type_prefix(kind).len()
+    };
     let items_length: usize = items.iter().map(|item| item.len() - skipped + 1).sum();
     let length = head.len() + items_length + items.len().saturating_sub(1) + 2;
-    let pieces = Pieces { head: Some(head.into()), items: items.into_iter(), skipped, first: true, ended: false };
+    let pieces = Pieces {
+        head: Some(head.into()),
+        items: items.into_iter(),
+        skipped,
+        first: true,
+        ended: false,
+    };
     let mut answer = json(StatusCode::OK, Bytes::new());
     *answer.body_mut() = Body::pieces(pieces, length as u64);
     Ok(answer)

@@ -21,22 +21,40 @@ pub struct Body {
 
 enum Content {
     Whole(Bytes),
-    Pieces { pieces: Box<dyn Iterator<Item = Bytes> + Send>, left: u64 },
+    Pieces {
+        pieces: Box<dyn Iterator<Item = Bytes> + Send>,
+        left: u64,
+    },
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
 impl Body {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { content: Content::Whole(bytes.into()), cut_after: None }
+        Self {
+            content: Content::Whole(bytes.into()),
+            cut_after: None,
+        }
     }
 
     /// Pieces of `length` bytes together.
-    pub(crate) fn pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static, length: u64) -> Self {
-        Self { content: Content::Pieces { pieces: Box::new(pieces), left: length }, cut_after: None }
+    pub(crate) fn pieces(
+        pieces: impl Iterator<Item = Bytes> + Send + 'static,
+        length: u64,
+    ) -> Self {
+        Self {
+            content: Content::Pieces {
+                pieces: Box::new(pieces),
+                left: length,
+            },
+            cut_after: None,
+        }
     }
 
     pub(crate) fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self { content: Content::Stream(Box::pin(stream)), cut_after: None }
+        Self {
+            content: Content::Stream(Box::pin(stream)),
+            cut_after: None,
+        }
     }
 
     pub(crate) fn cut_after(mut self, bytes: u64) -> Self {
@@ -71,7 +89,9 @@ impl http_body::Body for Body {
             self.cut_after = None;
             return Poll::Ready(Some(Err(Error::fault("the body was cut short"))));
         }
-        let Some(mut bytes) = ready!(self.next(context)) else { return Poll::Ready(None) };
+        let Some(mut bytes) = ready!(self.next(context)) else {
+            return Poll::Ready(None);
+        };
         if let Some(left) = &mut self.cut_after {
             bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
             *left -= bytes.len() as u64;
@@ -80,7 +100,8 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty()) && self.cut_after.is_none()
+        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
+            && self.cut_after.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -8,7 +8,9 @@ mod query;
 mod request_body;
 mod service;
 
-pub(crate) use answer::{failure, json, list, object, served_bytes, status, success, unstored_bytes, watch};
+pub(crate) use answer::{
+    failure, json, list, object, served_bytes, status, success, unstored_bytes, watch,
+};
 pub use body::Body;
 pub(crate) use negotiate::check_json_body;
 pub(crate) use path::Target;

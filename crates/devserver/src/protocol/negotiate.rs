@@ -13,14 +13,22 @@ pub(crate) fn check_accept(headers: &HeaderMap) -> Result<()> {
     let mut asked = false;
     for value in headers.get_all(ACCEPT) {
         let Ok(text) = value.to_str() else { continue };
-        for clause in text.split(',').map(str::trim).filter(|clause| !clause.is_empty()) {
+        for clause in text
+            .split(',')
+            .map(str::trim)
+            .filter(|clause| !clause.is_empty())
+        {
             asked = true;
             if accepts_json(clause) {
                 return Ok(());
             }
         }
     }
-    if asked { Err(failure::not_acceptable()) } else { Ok(()) }
+    if asked {
+        Err(failure::not_acceptable())
+    } else {
+        Ok(())
+    }
 }
 
 fn accepts_json(clause: &str) -> bool {
@@ -43,8 +51,16 @@ fn accepts_json(clause: &str) -> bool {
 
 /// Whether the body of a create, replace or delete is JSON; without a type it is taken for it.
 pub(crate) fn check_json_body(headers: &HeaderMap) -> Result<()> {
-    let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(()) };
-    let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return Ok(());
+    };
+    let media_type = value
+        .to_str()
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     if media_type.is_empty() || media_type.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }

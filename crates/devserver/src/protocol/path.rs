@@ -49,14 +49,25 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
         ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
         _ => return Ok(Route::Other),
     };
-    if rest.iter().any(|segment| segment.is_empty() || segment.contains('/')) {
+    if rest
+        .iter()
+        .any(|segment| segment.is_empty() || segment.contains('/'))
+    {
         return Err(failure::no_such_path());
     }
-    let find = |plural: &str| registry.find(group, version, plural).cloned().ok_or_else(failure::no_such_path);
+    let find = |plural: &str| {
+        registry
+            .find(group, version, plural)
+            .cloned()
+            .ok_or_else(failure::no_such_path)
+    };
     let (namespace, rest) = match rest {
-        ["watch", ..] if registry.find(group, version, "watch").is_none() => return Err(legacy_watch()),
+        ["watch", ..] if registry.find(group, version, "watch").is_none() => {
+            return Err(legacy_watch());
+        }
         ["namespaces", namespace, plural, rest @ ..]
-            if group != "" || Subresource::parse(plural).is_none_or(|sub| !is_of_namespaces(sub)) =>
+            if !group.is_empty()
+                || Subresource::parse(plural).is_none_or(|sub| !is_of_namespaces(sub)) =>
         {
             (Some((*namespace).to_owned()), [&[*plural], rest].concat())
         }
@@ -80,7 +91,12 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
         return Err(failure::no_such_path());
     }
     let name = rest.get(1).map(|name| (*name).to_owned());
-    Ok(Route::Resource(Target { kind, namespace, name, subresource }))
+    Ok(Route::Resource(Target {
+        kind,
+        namespace,
+        name,
+        subresource,
+    }))
 }
 
 fn is_of_namespaces(subresource: Subresource) -> bool {

@@ -6,7 +6,11 @@ pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     pub(crate) fn parse(text: &str) -> Self {
-        Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+        Self(
+            form_urlencoded::parse(text.as_bytes())
+                .into_owned()
+                .collect(),
+        )
     }
 
     /// The first value; an empty one counts as none.
@@ -15,11 +19,17 @@ impl Query {
     }
 
     fn first(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(given, _)| given == name)
+            .map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .filter(move |(given, _)| given == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Given in whatever way but `false` and `0` means yes.
@@ -34,7 +44,9 @@ impl Query {
 
     /// A whole number.
     pub(crate) fn number(&self, name: &str) -> Result<Option<i64>> {
-        let Some(text) = self.text(name) else { return Ok(None) };
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
         match text.parse() {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(failure::bad_request(format!(

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use tower_service::Service;
 
-use super::request_body::{self, LIMIT};
 use super::path::{self, Route};
+use super::request_body::{self, LIMIT};
 use super::{Body, Query, Target, answer, negotiate};
 use crate::api::{self, Call, Verb};
 use crate::failure::{self, Result};
@@ -49,7 +49,10 @@ where
     }
 }
 
-async fn handle<B>(inner: Arc<Inner>, request: Request<B>) -> std::result::Result<Response<Body>, Error>
+async fn handle<B>(
+    inner: Arc<Inner>,
+    request: Request<B>,
+) -> std::result::Result<Response<Body>, Error>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -103,7 +106,14 @@ fn dispatch(
     body: Bytes,
 ) -> Result<Response<Body>> {
     negotiate::check_accept(headers)?;
-    api::dispatch(&Call { server: inner, verb, target, query, headers, body })
+    api::dispatch(&Call {
+        server: inner,
+        verb,
+        target,
+        query,
+        headers,
+        body,
+    })
 }
 
 async fn before(effects: &Effects) -> std::result::Result<Option<Response<Body>>, Error> {
@@ -111,18 +121,21 @@ async fn before(effects: &Effects) -> std::result::Result<Option<Response<Body>>
         tokio::time::sleep(delay).await;
     }
     if effects.drop_request {
-        return Err(Error::fault("the connection was dropped before the request was read"));
+        return Err(Error::fault(
+            "the connection was dropped before the request was read",
+        ));
     }
     Ok(effects.answer.as_ref().map(answer::failure))
 }
 
 fn after(effects: &Effects, answer: Response<Body>) -> std::result::Result<Response<Body>, Error> {
     if effects.lose_answer {
-        return Err(Error::fault("the connection was dropped after the request was carried out"));
+        return Err(Error::fault(
+            "the connection was dropped after the request was carried out",
+        ));
     }
     match effects.cut_after {
         Some(bytes) => Ok(answer.map(|body| body.cut_after(bytes))),
         None => Ok(answer),
     }
 }
-

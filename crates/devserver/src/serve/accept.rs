@@ -45,7 +45,10 @@ pub(super) async fn all<T, F>(
 
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
 }
 
 #[cfg(test)]
@@ -62,7 +65,11 @@ mod tests {
         let mut results = std::collections::VecDeque::new();
         results.push_back(Err(io::ErrorKind::ConnectionAborted.into()));
         results.extend((0..10).map(|_| Err(io::Error::from_raw_os_error(TOO_MANY_FILES))));
-        results.extend([Ok(1), Err(io::Error::from_raw_os_error(TOO_MANY_FILES)), Ok(2)]);
+        results.extend([
+            Ok(1),
+            Err(io::Error::from_raw_os_error(TOO_MANY_FILES)),
+            Ok(2),
+        ]);
         let started = Instant::now();
         let mut seen = Vec::new();
         let accept = || {
@@ -89,7 +96,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_stop_signal_ends_a_pause() {
         let stop = CancellationToken::new();
-        let accept = || std::future::ready(Err::<(), _>(io::Error::from_raw_os_error(TOO_MANY_FILES)));
+        let accept =
+            || std::future::ready(Err::<(), _>(io::Error::from_raw_os_error(TOO_MANY_FILES)));
         let after = async {
             tokio::time::sleep(Duration::from_millis(1500)).await;
             stop.cancel();

@@ -4,11 +4,14 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::header::{CONTENT_LENGTH, HeaderValue};
+use http::{Method, Request, Response};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use kubewright_meta::{Reason, StatusError};
 use rustls::ServerConfig;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -25,6 +28,8 @@ use crate::protocol::{self, Body};
 /// A dead peer is found by a ping that is not answered.
 const PING_PERIOD: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long the farewell of a connection without requests may take.
+const LINGER: Duration = Duration::from_secs(1);
 /// As a real server has it: heads of up to 1 MiB, and so much of request bodies on the way at once.
 const MAX_HEAD: u32 = 1 << 20;
 const STREAM_WINDOW: u32 = 256 << 10;
@@ -102,7 +107,11 @@ impl<S: ApiService> Connections<S> {
         let service = service_fn(move |request| {
             let (connections, busy) = (connections.clone(), requests.begin());
             async move {
-                let answer = connections.answer(request).await?;
+                let is_head = request.method() == Method::HEAD;
+                let mut answer = connections.answer(request).await?;
+                if is_head {
+                    answer = without_body(answer);
+                }
                 let stop = connections.tasks.stop.clone();
                 Ok::<_, crate::Error>(answer.map(|body| Served::new(body, stop, busy)))
             }
@@ -118,26 +127,46 @@ impl<S: ApiService> Connections<S> {
                 .keep_alive_interval(PING_PERIOD)
                 .keep_alive_timeout(PING_TIMEOUT)
                 .serve_connection(stream, service);
-            self.drive(connection, |connection| connection.graceful_shutdown(), &activity).await;
+            self.drive(
+                connection,
+                |connection| connection.graceful_shutdown(),
+                &activity,
+            )
+            .await;
         } else {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(self.options.header_timeout)
                 .serve_connection(stream, service);
-            self.drive(connection, |connection| connection.graceful_shutdown(), &activity).await;
+            self.drive(
+                connection,
+                |connection| connection.graceful_shutdown(),
+                &activity,
+            )
+            .await;
         }
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, crate::Error> {
-        match self.token.check(&request) {
-            // The service is always ready.
-            Ok(()) => self.service.clone().call(request).await,
-            Err(refusal) => Ok(protocol::failure(&refusal)),
+        if let Err(refusal) = self.token.check(&request) {
+            return Ok(protocol::failure(&refusal));
+        }
+        // The service is always ready.
+        let answer = self.service.clone().call(request);
+        match tokio::time::timeout(self.options.request_timeout, answer).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                let message = "Timeout: request did not complete within the allotted timeout";
+                Ok(protocol::failure(&StatusError::of(
+                    Reason::Timeout,
+                    message,
+                )))
+            }
         }
     }
 
     /// Runs a connection to its end. At the stop signal, or after an idle time, it takes no new requests and
-    /// ends when those it has are answered.
+    /// ends when those it has are answered. A client that does not do its part in that is not waited for.
     async fn drive<C>(&self, connection: C, end: impl Fn(Pin<&mut C>), activity: &Activity)
     where
         C: Future<Output = hyper::Result<()>>,
@@ -145,6 +174,10 @@ impl<S: ApiService> Connections<S> {
         let mut connection = pin!(connection);
         let mut ending = false;
         loop {
+            let gone = async {
+                tokio::time::sleep(LINGER).await;
+                activity.idle_for(Duration::ZERO).await;
+            };
             tokio::select! {
                 result = connection.as_mut() => {
                     if let Err(error) = result {
@@ -154,9 +187,21 @@ impl<S: ApiService> Connections<S> {
                 }
                 () = self.tasks.stop.cancelled(), if !ending => {}
                 () = activity.idle_for(self.options.idle_timeout), if !ending => {}
+                () = gone, if ending => return,
             }
             ending = true;
             end(connection.as_mut());
         }
     }
+}
+
+/// The answer to `HEAD`: over HTTP/2 a body would be a breach of protocol.
+fn without_body(mut answer: Response<Body>) -> Response<Body> {
+    if let Some(length) = answer.body().size_hint().exact() {
+        answer
+            .headers_mut()
+            .entry(CONTENT_LENGTH)
+            .or_insert(HeaderValue::from(length));
+    }
+    answer.map(|_| Body::whole(""))
 }

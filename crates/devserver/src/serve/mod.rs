@@ -56,7 +56,10 @@ impl DevServer {
     }
 }
 
-async fn serve<S: connection::ApiService>(service: S, options: ServeOptions) -> Result<Serving, Error> {
+async fn serve<S: connection::ApiService>(
+    service: S,
+    options: ServeOptions,
+) -> Result<Serving, Error> {
     let token = match &options.token {
         Some(token) => Token::given(token)?,
         None => Token::random()?,
@@ -70,8 +73,13 @@ async fn serve<S: connection::ApiService>(service: S, options: ServeOptions) -> 
     let address = listener.local_addr().map_err(cannot_listen)?;
 
     let serving = Serving::new(address, ca_pem, token.clone(), options.shutdown_timeout);
-    let connections =
-        Arc::new(Connections { service, token, tls, options, tasks: serving.tasks() });
+    let connections = Arc::new(Connections {
+        service,
+        token,
+        tls,
+        options,
+        tasks: serving.tasks(),
+    });
     let stop = connections.tasks.stop.clone();
     let tasks = connections.tasks.clone();
     tasks.spawn(async move {

@@ -22,6 +22,9 @@ pub struct ServeOptions {
     /// How long an HTTP/1.1 client may take until the head of its next request is there. Default: 32
     /// seconds, as a real server has it.
     pub header_timeout: Duration,
+    /// How long a request may take until its answer begins, with the time its body takes to arrive; then it
+    /// gets 504. Default: a minute, as a real server has it.
+    pub request_timeout: Duration,
     /// After how long without a request a connection is closed. Default: 90 seconds, as a real server has
     /// it.
     pub idle_timeout: Duration,
@@ -39,6 +42,7 @@ impl Default for ServeOptions {
             max_concurrent_streams: 100,
             handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(32),
+            request_timeout: Duration::from_secs(60),
             idle_timeout: Duration::from_secs(90),
             shutdown_timeout: Duration::from_secs(5),
         }
@@ -54,6 +58,7 @@ impl fmt::Debug for ServeOptions {
             .field("max_concurrent_streams", &self.max_concurrent_streams)
             .field("handshake_timeout", &self.handshake_timeout)
             .field("header_timeout", &self.header_timeout)
+            .field("request_timeout", &self.request_timeout)
             .field("idle_timeout", &self.idle_timeout)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish()

@@ -32,10 +32,24 @@ pub(super) struct Tasks {
 }
 
 impl Serving {
-    pub(super) fn new(address: SocketAddr, ca_pem: String, token: Token, shutdown_timeout: Duration) -> Self {
-        let tasks =
-            Tasks { stop: CancellationToken::new(), kill: CancellationToken::new(), tracker: TaskTracker::new() };
-        Self { address, ca_pem, token, shutdown_timeout, tasks }
+    pub(super) fn new(
+        address: SocketAddr,
+        ca_pem: String,
+        token: Token,
+        shutdown_timeout: Duration,
+    ) -> Self {
+        let tasks = Tasks {
+            stop: CancellationToken::new(),
+            kill: CancellationToken::new(),
+            tracker: TaskTracker::new(),
+        };
+        Self {
+            address,
+            ca_pem,
+            token,
+            shutdown_timeout,
+            tasks,
+        }
     }
 
     pub(super) fn tasks(&self) -> Tasks {
@@ -80,7 +94,10 @@ impl Serving {
     pub async fn shutdown(self) {
         self.tasks.stop.cancel();
         self.tasks.tracker.close();
-        if tokio::time::timeout(self.shutdown_timeout, self.tasks.tracker.wait()).await.is_err() {
+        if tokio::time::timeout(self.shutdown_timeout, self.tasks.tracker.wait())
+            .await
+            .is_err()
+        {
             tracing::debug!("requests did not end in time; breaking their connections");
             self.tasks.kill.cancel();
             self.tasks.tracker.wait().await;

@@ -48,9 +48,15 @@ pub(crate) struct State {
 impl Store {
     /// An empty store that keeps `history` changes a resource and counts on from `revision`.
     pub(crate) fn new(registry: &Registry, revision: u64, history: usize) -> Self {
-        let mut state = State { revision: revision.max(1), collections: Vec::new(), history };
+        let mut state = State {
+            revision: revision.max(1),
+            collections: Vec::new(),
+            history,
+        };
         state.cover(registry);
-        Self { state: Mutex::new(state) }
+        Self {
+            state: Mutex::new(state),
+        }
     }
 
     /// The lock over everything. It is never held across an await.
@@ -65,7 +71,9 @@ impl State {
         for (index, kind) in registry.collections().iter().enumerate() {
             match self.collections.get_mut(index) {
                 Some(held) => held.kind = kind.clone(),
-                None => self.collections.push(Collection::new(kind.clone(), self.revision)),
+                None => self
+                    .collections
+                    .push(Collection::new(kind.clone(), self.revision)),
             }
         }
     }
@@ -85,7 +93,11 @@ impl State {
     }
 
     /// All objects as they were at `revision`, which is not newer than the newest.
-    pub(crate) fn snapshot_at(&self, kind: &ResourceKind, revision: u64) -> std::result::Result<Objects, TooOld> {
+    pub(crate) fn snapshot_at(
+        &self,
+        kind: &ResourceKind,
+        revision: u64,
+    ) -> std::result::Result<Objects, TooOld> {
         self.collections[kind.collection].at(revision)
     }
 
@@ -107,17 +119,33 @@ impl State {
     }
 
     /// Creates or replaces an object, given in its stored form, under the next revision.
-    pub(crate) fn put(&mut self, kind: &ResourceKind, mut object: Unstructured) -> Result<Arc<Stored>> {
+    pub(crate) fn put(
+        &mut self,
+        kind: &ResourceKind,
+        mut object: Unstructured,
+    ) -> Result<Arc<Stored>> {
         let revision = self.revision + 1;
         let collection = &mut self.collections[kind.collection];
         let key: Arc<str> = key_of(object.namespace(), object.name()).into();
         object.metadata.resource_version = Some(revision.to_string());
         let previous = collection.objects.get(&key).cloned();
-        let change_kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
-        let stored = Arc::new(Stored::new(&collection.kind, change_kind, revision, object)?);
+        let change_kind = if previous.is_some() {
+            ChangeKind::Modified
+        } else {
+            ChangeKind::Added
+        };
+        let stored = Arc::new(Stored::new(
+            &collection.kind,
+            change_kind,
+            revision,
+            object,
+        )?);
         collection.objects.insert(key.clone(), stored.clone());
         self.revision = revision;
-        collection.record(Change::new(key, change_kind, stored.clone(), previous), self.history);
+        collection.record(
+            Change::new(key, change_kind, stored.clone(), previous),
+            self.history,
+        );
         Ok(stored)
     }
 
@@ -125,21 +153,33 @@ impl State {
     pub(crate) fn remove(&mut self, kind: &ResourceKind, key: &str) -> Result<Option<Arc<Stored>>> {
         let revision = self.revision + 1;
         let collection = &mut self.collections[kind.collection];
-        let Some((key, previous)) = collection.objects.get_key_value(key) else { return Ok(None) };
+        let Some((key, previous)) = collection.objects.get_key_value(key) else {
+            return Ok(None);
+        };
         let (key, previous) = (key.clone(), previous.clone());
         let mut object = previous.decode()?;
         object.metadata.resource_version = Some(revision.to_string());
-        let last = Arc::new(Stored::new(&collection.kind, ChangeKind::Deleted, revision, object)?);
+        let last = Arc::new(Stored::new(
+            &collection.kind,
+            ChangeKind::Deleted,
+            revision,
+            object,
+        )?);
         collection.objects.remove(&key);
         self.revision = revision;
-        collection.record(Change::new(key, ChangeKind::Deleted, last.clone(), Some(previous)), self.history);
+        collection.record(
+            Change::new(key, ChangeKind::Deleted, last.clone(), Some(previous)),
+            self.history,
+        );
         Ok(Some(last))
     }
 
     /// Forgets all history, as a compaction of etcd would.
     pub(crate) fn compact(&mut self) {
         let revision = self.revision;
-        self.collections.iter_mut().for_each(|collection| collection.compact(revision));
+        self.collections
+            .iter_mut()
+            .for_each(|collection| collection.compact(revision));
     }
 }
 

@@ -42,7 +42,11 @@ impl Stored {
             revision,
             object: frame.slice(start..end),
             frame,
-            fields: kind.fields.iter().map(|field| read(&field.source, &object).into()).collect(),
+            fields: kind
+                .fields
+                .iter()
+                .map(|field| read(&field.source, &object).into())
+                .collect(),
             labels: object.metadata.labels.take().unwrap_or_default(),
         })
     }
@@ -58,7 +62,8 @@ impl Stored {
     }
 
     pub(crate) fn decode(&self) -> Result<Unstructured> {
-        let mut object: Unstructured = serde_json::from_slice(&self.object).map_err(failure::internal)?;
+        let mut object: Unstructured =
+            serde_json::from_slice(&self.object).map_err(failure::internal)?;
         // An absent map and an empty one are the same; only one of them is written.
         object.metadata.labels.take_if(|labels| labels.is_empty());
         Ok(object)
@@ -69,7 +74,12 @@ impl Stored {
     }
 
     /// Whether the fields match, as `kind` names them. `key` is the object's in the store.
-    pub(crate) fn matches_fields(&self, kind: &ResourceKind, key: &str, selector: &FieldSelector) -> bool {
+    pub(crate) fn matches_fields(
+        &self,
+        kind: &ResourceKind,
+        key: &str,
+        selector: &FieldSelector,
+    ) -> bool {
         selector.is_everything()
             || selector.matches(|label| {
                 let (namespace, name) = key.split_once('/').unwrap_or(("", key));
@@ -77,7 +87,9 @@ impl Stored {
                     "metadata.name" => name,
                     "metadata.namespace" => namespace,
                     // Not there if the kind was registered with this field after the object was written.
-                    label => self.fields.get(kind.fields.iter().position(|field| field.label == label)?)?,
+                    label => self
+                        .fields
+                        .get(kind.fields.iter().position(|field| field.label == label)?)?,
                 }))
             })
     }
@@ -93,8 +105,8 @@ fn read(source: &FieldSource, object: &Unstructured) -> String {
     };
     match source {
         FieldSource::Path(path, missing) => text(path).unwrap_or_else(|| (*missing).to_owned()),
-        FieldSource::EventSource => {
-            text("source.component").or_else(|| text("reportingComponent")).unwrap_or_default()
-        }
+        FieldSource::EventSource => text("source.component")
+            .or_else(|| text("reportingComponent"))
+            .unwrap_or_default(),
     }
 }

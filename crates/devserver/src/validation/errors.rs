@@ -21,8 +21,18 @@ impl FieldErrors {
         self.push("FieldValueRequired", field, "Required value".into(), detail);
     }
 
-    pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl Into<Value>, detail: &str) {
-        self.push("FieldValueInvalid", field, format!("Invalid value: {}", value.into()), detail);
+    pub(crate) fn invalid(
+        &mut self,
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        detail: &str,
+    ) {
+        self.push(
+            "FieldValueInvalid",
+            field,
+            format!("Invalid value: {}", value.into()),
+            detail,
+        );
     }
 
     pub(crate) fn forbidden(&mut self, field: impl Into<String>, detail: &str) {
@@ -34,17 +44,37 @@ impl FieldErrors {
         self.push("FieldValueTooLong", field, "Too long".into(), &detail);
     }
 
-    pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: impl Into<Value>, known: &[&str]) {
+    pub(crate) fn unsupported(
+        &mut self,
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        known: &[&str],
+    ) {
         let known: Vec<String> = known.iter().map(|value| format!("{value:?}")).collect();
         let detail = format!("supported values: {}", known.join(", "));
-        self.push("FieldValueNotSupported", field, format!("Unsupported value: {}", value.into()), &detail);
+        self.push(
+            "FieldValueNotSupported",
+            field,
+            format!("Unsupported value: {}", value.into()),
+            &detail,
+        );
     }
 
-    fn push(&mut self, reason: &'static str, field: impl Into<String>, mut body: String, detail: &str) {
+    fn push(
+        &mut self,
+        reason: &'static str,
+        field: impl Into<String>,
+        mut body: String,
+        detail: &str,
+    ) {
         if !detail.is_empty() {
             let _ = write!(body, ": {detail}"); // a String takes all
         }
-        self.0.push(FieldError { reason, field: field.into(), body });
+        self.0.push(FieldError {
+            reason,
+            field: field.into(),
+            body,
+        });
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -10,10 +10,21 @@ use super::FieldErrors;
 
 const OLD_NAMES: [&str; 4] = ["source", "firstTimestamp", "lastTimestamp", "count"];
 const FIXED: [&str; 8] = [
-    "involvedObject", "reason", "message", "type", "eventTime", "action", "related", "reportingInstance",
+    "involvedObject",
+    "reason",
+    "message",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingInstance",
 ];
 
-pub(crate) fn core_event(new: &Unstructured, _old: Option<&Unstructured>, errors: &mut FieldErrors) {
+pub(crate) fn core_event(
+    new: &Unstructured,
+    _old: Option<&Unstructured>,
+    errors: &mut FieldErrors,
+) {
     legacy(new, "reportingComponent", errors);
 }
 
@@ -37,7 +48,11 @@ pub(crate) fn new_event(new: &Unstructured, old: Option<&Unstructured>, errors: 
             if new.fields.get("series") != old.fields.get("series") {
                 check_series(new, errors);
             }
-            for name in FIXED.iter().chain(&OLD_NAMES).chain(&["reportingComponent"]) {
+            for name in FIXED
+                .iter()
+                .chain(&OLD_NAMES)
+                .chain(&["reportingComponent"])
+            {
                 if new.fields.get(*name) != old.fields.get(*name) {
                     errors.invalid(*name, json!(new.fields.get(*name)), "field is immutable");
                 }
@@ -51,7 +66,11 @@ fn legacy(event: &Unstructured, controller_field: &str, errors: &mut FieldErrors
     let involved = text(event, &["involvedObject", "namespace"]);
     let mismatch = "does not match event.namespace";
     if !is_set(event, "eventTime") {
-        let fits = if involved.is_empty() { namespace == "default" } else { namespace == involved };
+        let fits = if involved.is_empty() {
+            namespace == "default"
+        } else {
+            namespace == involved
+        };
         if !fits {
             errors.invalid("involvedObject.namespace", involved, mismatch);
         }
@@ -63,14 +82,19 @@ fn legacy(event: &Unstructured, controller_field: &str, errors: &mut FieldErrors
             "" => errors.required(controller_field, ""),
             name => {
                 if let Err(violations) = check_label_key(name) {
-                    violations.messages().iter().for_each(|why| errors.invalid(controller_field, name, why));
+                    violations
+                        .messages()
+                        .iter()
+                        .for_each(|why| errors.invalid(controller_field, name, why));
                 }
             }
         }
         for name in ["reportingInstance", "action", "reason"] {
             match text(event, &[name]) {
                 "" => errors.required(name, ""),
-                value if value.len() > 128 => errors.invalid(name, "", "can have at most 128 characters"),
+                value if value.len() > 128 => {
+                    errors.invalid(name, "", "can have at most 128 characters")
+                }
                 _ => {}
             }
         }
@@ -81,7 +105,13 @@ fn legacy(event: &Unstructured, controller_field: &str, errors: &mut FieldErrors
 }
 
 fn check_series(event: &Unstructured, errors: &mut FieldErrors) {
-    let Some(series) = event.fields.get("series").filter(|series| !series.is_null()) else { return };
+    let Some(series) = event
+        .fields
+        .get("series")
+        .filter(|series| !series.is_null())
+    else {
+        return;
+    };
     if series.get("count").and_then(Value::as_i64).unwrap_or(0) < 2 {
         errors.invalid("series.count", "", "should be at least 2");
     }
@@ -91,7 +121,10 @@ fn check_series(event: &Unstructured, errors: &mut FieldErrors) {
 }
 
 fn text<'a>(event: &'a Unstructured, path: &[&str]) -> &'a str {
-    event.field(path).and_then(Value::as_str).unwrap_or_default()
+    event
+        .field(path)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn is_set(event: &Unstructured, name: &str) -> bool {

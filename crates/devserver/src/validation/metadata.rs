@@ -5,6 +5,7 @@ use kubewright_meta::selector::validation::{
     Violations, check_dns_1035_label, check_dns_label, check_dns_subdomain, check_label_key,
     check_label_value, check_path_segment,
 };
+use kubewright_meta::GroupVersion;
 use serde_json::{Value, json};
 
 use super::FieldErrors;
@@ -17,17 +18,26 @@ const FOREGROUND: &str = "foregroundDeletion";
 
 /// The metadata of an object about to be created, its name already generated.
 pub(crate) fn check_created(kind: &ResourceKind, meta: &ObjectMeta, errors: &mut FieldErrors) {
+    let rule = match kind.rules.name {
+        NameRule::Subdomain => check_dns_subdomain,
+        NameRule::Label => check_dns_label,
+        NameRule::Label1035 => check_dns_1035_label,
+        NameRule::PathSegment => check_path_segment,
+    };
+    if let Some(base) = meta.generate_name.as_deref() {
+        // The last character need not be fit to be one, as more follow.
+        let verdict = match base.strip_suffix('-') {
+            Some(start) => rule(&format!("{start}a")),
+            None => rule(base),
+        };
+        report(verdict, "metadata.generateName", base, errors);
+    }
     match meta.name.as_deref().unwrap_or_default() {
         "" => errors.required("metadata.name", "name or generateName is required"),
-        name => {
-            let verdict = match kind.rules.name {
-                NameRule::Subdomain => check_dns_subdomain(name),
-                NameRule::Label => check_dns_label(name),
-                NameRule::Label1035 => check_dns_1035_label(name),
-                NameRule::PathSegment => check_path_segment(name),
-            };
-            report(verdict, "metadata.name", name, errors);
-        }
+        name => report(rule(name), "metadata.name", name, errors),
+    }
+    if !kind.custom {
+        check_standard_finalizers(meta.finalizers.as_deref().unwrap_or_default(), errors);
     }
     check_common(meta, errors);
 }
@@ -37,11 +47,18 @@ pub(crate) fn check_updated(new: &ObjectMeta, old: &ObjectMeta, errors: &mut Fie
     check_common(new, errors);
     if old.deletion_timestamp.is_some() {
         let held = old.finalizers.as_deref().unwrap_or_default();
-        let mut added: Vec<&String> =
-            new.finalizers.iter().flatten().filter(|finalizer| !held.contains(finalizer)).collect();
+        let mut added: Vec<&String> = new
+            .finalizers
+            .iter()
+            .flatten()
+            .filter(|finalizer| !held.contains(finalizer))
+            .collect();
         added.sort();
         if !added.is_empty() {
-            let list: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
+            let list: Vec<String> = added
+                .iter()
+                .map(|finalizer| format!("{finalizer:?}"))
+                .collect();
             errors.forbidden(
                 "metadata.finalizers",
                 &format!(
@@ -55,7 +72,11 @@ pub(crate) fn check_updated(new: &ObjectMeta, old: &ObjectMeta, errors: &mut Fie
         errors.invalid("metadata.uid", json!(new.uid), IMMUTABLE);
     }
     if new.deletion_timestamp != old.deletion_timestamp {
-        errors.invalid("metadata.deletionTimestamp", json!(new.deletion_timestamp), IMMUTABLE);
+        errors.invalid(
+            "metadata.deletionTimestamp",
+            json!(new.deletion_timestamp),
+            IMMUTABLE,
+        );
     }
     if new.deletion_grace_period_seconds != old.deletion_grace_period_seconds {
         let value = json!(new.deletion_grace_period_seconds);
@@ -71,7 +92,12 @@ fn check_common(meta: &ObjectMeta, errors: &mut FieldErrors) {
     let mut size = 0;
     for (key, value) in meta.annotations.iter().flatten() {
         size += key.len() + value.len();
-        report(check_label_key(&key.to_lowercase()), "metadata.annotations", key, errors);
+        report(
+            check_label_key(&key.to_lowercase()),
+            "metadata.annotations",
+            key,
+            errors,
+        );
     }
     if size > ANNOTATIONS_MAX {
         errors.too_long("metadata.annotations", ANNOTATIONS_MAX);
@@ -81,20 +107,26 @@ fn check_common(meta: &ObjectMeta, errors: &mut FieldErrors) {
 }
 
 fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
-    let at = |field: &str| format!("metadata.ownerReferences.{field}");
+    let all = "metadata.ownerReferences";
     let mut controller: Option<&OwnerReference> = None;
-    for owner in owners {
-        if owner.api_version.split('/').next_back().unwrap_or_default().is_empty() {
-            errors.invalid(at("apiVersion"), owner.api_version.as_str(), "version must not be empty");
+    for (index, owner) in owners.iter().enumerate() {
+        let at = |field: &str| format!("{all}[{index}].{field}");
+        let version = owner.api_version.as_str();
+        if !version.is_empty() && version.parse::<GroupVersion>().is_err() {
+            let why = "must be <group>/<version> or <version>";
+            errors.invalid(at("apiVersion"), version, why);
         }
-        for (field, value) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
+        let (kind, name, uid) = (&owner.kind, &owner.name, &owner.uid);
+        for (field, value) in
+            [("apiVersion", version), ("kind", kind), ("name", name), ("uid", uid)]
+        {
             if value.is_empty() {
-                errors.invalid(at(field), value.as_str(), "must not be empty");
+                errors.required(at(field), "must not be empty");
             }
         }
-        if owner.api_version == "v1" && owner.kind == "Event" {
+        if version == "v1" && owner.kind == "Event" {
             let why = "/v1, Kind=Event is disallowed from being an owner";
-            errors.invalid("metadata.ownerReferences", json!(owner), why);
+            errors.invalid(format!("{all}[{index}]"), json!(owner), why);
         }
         if owner.controller == Some(true) {
             if let Some(first) = controller {
@@ -102,21 +134,40 @@ fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
                     "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
                     first.kind, first.name, owner.kind, owner.name
                 );
-                errors.invalid("metadata.ownerReferences", json!(owners), &why);
+                errors.invalid(all, json!(owners), &why);
             }
             controller = controller.or(Some(owner));
         }
     }
 }
 
+/// Built-in kinds take only their own short finalizer names.
+fn check_standard_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
+    for (index, finalizer) in finalizers.iter().enumerate() {
+        if !finalizer.contains('/') && !["kubernetes", ORPHAN, FOREGROUND].contains(&&**finalizer) {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.invalid(format!("metadata.finalizers[{index}]"), finalizer.as_str(), why);
+        }
+    }
+}
+
 fn check_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
     for finalizer in finalizers {
-        report(check_label_key(finalizer), "metadata.finalizers", finalizer, errors);
+        report(
+            check_label_key(finalizer),
+            "metadata.finalizers",
+            finalizer,
+            errors,
+        );
     }
     let has = |wanted: &str| finalizers.iter().any(|finalizer| finalizer == wanted);
     if has(ORPHAN) && has(FOREGROUND) {
         let why = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
-        errors.invalid("metadata.finalizers", Value::from(finalizers.to_vec()), &why);
+        errors.invalid(
+            "metadata.finalizers",
+            Value::from(finalizers.to_vec()),
+            &why,
+        );
     }
 }
 

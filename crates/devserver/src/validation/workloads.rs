@@ -25,7 +25,11 @@ pub(crate) fn pod(new: &Unstructured, old: Option<&Unstructured>, errors: &mut F
     }
 }
 
-pub(crate) fn replica_set(new: &Unstructured, old: Option<&Unstructured>, errors: &mut FieldErrors) {
+pub(crate) fn replica_set(
+    new: &Unstructured,
+    old: Option<&Unstructured>,
+    errors: &mut FieldErrors,
+) {
     check_pod_owner(new, old, errors);
 }
 
@@ -38,25 +42,31 @@ fn check_pod_owner(new: &Unstructured, old: Option<&Unstructured>, errors: &mut 
         match replicas.as_i64() {
             Some(0..) => {}
             Some(_) => {
-                errors.invalid("spec.replicas", replicas.clone(), "must be greater than or equal to 0");
+                errors.invalid(
+                    "spec.replicas",
+                    replicas.clone(),
+                    "must be greater than or equal to 0",
+                );
             }
             None => errors.invalid("spec.replicas", replicas.clone(), "must be an integer"),
         }
     }
-    let template = new.field(&["spec", "template"]).filter(|template| !template.is_null());
-    match new.field(&["spec", "selector"]).filter(|selector| !selector.is_null()) {
-        None => errors.required("spec.selector", ""),
+    let template = new.field(&["spec", "template"]).unwrap_or(&Value::Null);
+    match new
+        .field(&["spec", "selector"])
+        .filter(|selector| !selector.is_null())
+    {
+        None => {
+            errors.required("spec.selector", "");
+            check_labels(&Selector::nothing(), template, errors);
+        }
         Some(selector) => check_selector(selector, template, errors),
     }
-    match template {
-        None => errors.required("spec.template", ""),
-        Some(template) => {
-            check_containers(template.get("spec").unwrap_or(&Value::Null), "spec.template.spec", errors);
-            let policy = template.pointer("/spec/restartPolicy").and_then(Value::as_str);
-            if policy.is_some_and(|policy| policy != "Always") {
-                errors.unsupported("spec.template.spec.restartPolicy", policy, &["Always"]);
-            }
-        }
+    let spec = template.get("spec").unwrap_or(&Value::Null);
+    check_containers(spec, "spec.template.spec", errors);
+    let policy = spec.get("restartPolicy").and_then(Value::as_str);
+    if policy.is_some_and(|policy| policy != "Always") {
+        errors.unsupported("spec.template.spec.restartPolicy", policy, &["Always"]);
     }
     if let Some(old) = old {
         let selector = new.field(&["spec", "selector"]);
@@ -66,27 +76,36 @@ fn check_pod_owner(new: &Unstructured, old: Option<&Unstructured>, errors: &mut 
     }
 }
 
-fn check_selector(selector: &Value, template: Option<&Value>, errors: &mut FieldErrors) {
-    let parsed = serde_json::from_value::<LabelSelector>(selector.clone()).map_err(|e| e.to_string());
+fn check_selector(selector: &Value, template: &Value, errors: &mut FieldErrors) {
+    let parsed =
+        serde_json::from_value::<LabelSelector>(selector.clone()).map_err(|e| e.to_string());
     let parsed = parsed.and_then(|parsed| Selector::try_from(&parsed).map_err(|e| e.to_string()));
     match parsed {
         Err(why) => errors.invalid("spec.selector", selector.clone(), &why),
         Ok(parsed) if parsed.is_everything() => {
-            errors.invalid("spec.selector", selector.clone(), "empty selector is invalid for deployment");
+            errors.invalid(
+                "spec.selector",
+                selector.clone(),
+                "empty selector is invalid for deployment",
+            );
         }
-        Ok(parsed) => {
-            let labels = template.and_then(|template| template.pointer("/metadata/labels"));
-            if !parsed.matches(&label_map(labels)) {
-                let why = "`selector` does not match template `labels`";
-                errors.invalid("spec.template.metadata.labels", json!(labels), why);
-            }
-        }
+        Ok(parsed) => check_labels(&parsed, template, errors),
+    }
+}
+
+fn check_labels(selector: &Selector, template: &Value, errors: &mut FieldErrors) {
+    let labels = template.pointer("/metadata/labels");
+    if !selector.matches(&label_map(labels)) {
+        let why = "`selector` does not match template `labels`";
+        errors.invalid("spec.template.metadata.labels", json!(labels), why);
     }
 }
 
 fn label_map(labels: Option<&Value>) -> BTreeMap<String, String> {
     let labels = labels.and_then(Value::as_object).into_iter().flatten();
-    labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    labels
+        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
+        .collect()
 }
 
 fn check_containers(spec: &Value, at: &str, errors: &mut FieldErrors) {
@@ -95,13 +114,21 @@ fn check_containers(spec: &Value, at: &str, errors: &mut FieldErrors) {
         return errors.required(format!("{at}.containers"), "");
     };
     for (index, container) in containers.iter().enumerate() {
-        let text = |field: &str| container.get(field).and_then(Value::as_str).unwrap_or_default();
+        let text = |field: &str| {
+            container
+                .get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let at = |field: &str| format!("{at}.containers[{index}].{field}");
         match text("name") {
             "" => errors.required(at("name"), ""),
             name => {
                 if let Err(violations) = check_dns_label(name) {
-                    violations.messages().iter().for_each(|why| errors.invalid(at("name"), name, why));
+                    violations
+                        .messages()
+                        .iter()
+                        .for_each(|why| errors.invalid(at("name"), name, why));
                 }
             }
         }
@@ -115,7 +142,11 @@ fn check_containers(spec: &Value, at: &str, errors: &mut FieldErrors) {
 fn without_changeable(spec: &Value) -> Value {
     let mut spec = spec.clone();
     if let Some(fields) = spec.as_object_mut() {
-        for name in ["activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"] {
+        for name in [
+            "activeDeadlineSeconds",
+            "tolerations",
+            "terminationGracePeriodSeconds",
+        ] {
             fields.remove(name);
         }
         for list in ["containers", "initContainers"] {

@@ -8,8 +8,8 @@ not json
 {"reason":"compiler-artifact","target":{"name":"kubewright"},"executable":"/t/kubewright"}
 {"reason":"build-finished","success":true}"#;
     assert_eq!(
-        executable_in(messages),
+        executable_in(messages, "kubewright"),
         Some(PathBuf::from("/t/kubewright"))
     );
-    assert_eq!(executable_in(""), None);
+    assert_eq!(executable_in("", "kubewright"), None);
 }

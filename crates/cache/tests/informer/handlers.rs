@@ -1,0 +1,167 @@
+//! Handlers: what they are told, and what they cannot do to others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kubewright_cache::{Event, SharedInformerFactory};
+use tokio::sync::{mpsc, watch};
+
+use crate::Bench;
+use crate::script::{Server, object};
+
+#[tokio::test(start_paused = true)]
+async fn a_late_handler_first_gets_what_is_there() {
+    let mut bench = Bench::start();
+    let stream = bench.server.listed("10", &[object("a", "5")]).await;
+    bench.factory.wait_for_sync().await.unwrap();
+    let mut events = bench.events();
+    stream.event("MODIFIED", &object("a", "11"));
+    assert_eq!(events.next().await, "Added(n/a@5, initial)");
+    assert_eq!(events.next().await, "Updated(n/a@5->11)");
+    events.registration.synced().await.unwrap();
+    let mut later = bench.events();
+    assert!(!later.registration.has_synced());
+    assert_eq!(later.next().await, "Added(n/a@11, initial)");
+    later.registration.synced().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_panics_goes_on_with_the_next_event() {
+    let mut bench = Bench::start();
+    let (sender, mut told) = mpsc::unbounded_channel();
+    let handler = bench.informer.handler().name("fragile");
+    let registration = handler
+        .add(move |event: Event<ConfigMap>| {
+            assert_ne!(event.key().name(), "a", "this one is too much");
+            sender.send(event.key().to_string()).unwrap();
+        })
+        .unwrap();
+    let mut others = bench.events();
+    let _stream = bench
+        .server
+        .listed("10", &[object("a", "5"), object("b", "7")])
+        .await;
+    assert_eq!(told.recv().await.unwrap(), "n/b");
+    registration.synced().await.unwrap();
+    let status = registration.status();
+    assert_eq!(
+        (status.name.as_str(), status.panics, status.handled),
+        ("fragile", 1, 2)
+    );
+    assert_eq!(others.next().await, "Added(n/a@5, initial)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_handler_is_told_nothing_more_and_its_code_is_dropped() {
+    let mut bench = Bench::start();
+    let held = Arc::new(());
+    let (sender, mut told) = mpsc::unbounded_channel();
+    let inside = held.clone();
+    let handler = move |event: Event<ConfigMap>| {
+        let _ = &inside;
+        sender.send(event.key().to_string()).unwrap();
+    };
+    let registration = bench.informer.add_handler(handler).unwrap();
+    let mut others = bench.events();
+    let stream = bench.server.listed("10", &[object("a", "5")]).await;
+    assert_eq!(told.recv().await.unwrap(), "n/a");
+    registration.remove().await;
+    assert_eq!(Arc::strong_count(&held), 1);
+    stream.event("ADDED", &object("b", "11"));
+    others.next().await;
+    assert_eq!(others.next().await, "Added(n/b@11)");
+    assert_eq!(told.recv().await, None);
+    assert_eq!(bench.informer.status().handlers.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_can_be_removed_before_the_start() {
+    let (_server, client) = Server::new();
+    let factory = SharedInformerFactory::new(&client);
+    let informer = factory.informer::<ConfigMap>();
+    let registration = informer.add_handler(|_| {}).unwrap();
+    registration.remove().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resync_repeats_what_is_known_for_the_handler_that_asked() {
+    let mut bench = Bench::start();
+    let (sender, mut told) = mpsc::unbounded_channel();
+    let handler = bench
+        .informer
+        .handler()
+        .resync_every(Duration::from_secs(30));
+    let _registration = handler
+        .add(move |event: Event<ConfigMap>| sender.send(event.is_resync()).unwrap())
+        .unwrap();
+    let mut others = bench.events();
+    let _stream = bench.server.listed("10", &[object("a", "5")]).await;
+    assert_eq!(told.recv().await, Some(false));
+    let before = tokio::time::Instant::now();
+    assert_eq!(told.recv().await, Some(true));
+    assert_eq!(told.recv().await, Some(true));
+    assert_eq!(before.elapsed().as_secs(), 60);
+    assert_eq!(others.next().await, "Added(n/a@5, initial)");
+    assert!(others.none());
+}
+
+/// On real threads: the slow handler blocks one of them until the others have seen everything.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_slow_handler_slows_down_nobody_and_costs_one_event_an_object() {
+    const CHANGES: u32 = 5000;
+    let mut bench = Bench::start();
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let (sender, mut slowly) = mpsc::unbounded_channel();
+    let handler = bench.informer.handler().name("slow").buffer(10);
+    let slow = handler
+        .add(move |event: Event<ConfigMap>| {
+            gate.recv().ok();
+            sender.send(format!("{event:?}")).unwrap();
+        })
+        .unwrap();
+    let (seen, mut newest) = watch::channel(String::new());
+    let fast = bench
+        .informer
+        .add_handler(move |event: Event<ConfigMap>| {
+            seen.send_replace(event.object().resource_version().to_owned());
+        })
+        .unwrap();
+    let stream = bench
+        .server
+        .listed("10", &[object("a", "1"), object("b", "2")])
+        .await;
+    for version in 11..11 + CHANGES {
+        stream.event(
+            "MODIFIED",
+            &object(
+                if version % 2 == 0 { "a" } else { "b" },
+                &version.to_string(),
+            ),
+        );
+    }
+    let last = (10 + CHANGES).to_string();
+    newest.wait_for(|version| *version == last).await.unwrap();
+    assert_eq!(
+        bench.stored(),
+        [format!("a@{last}"), format!("b@{}", 9 + CHANGES)]
+    );
+    let status = slow.status();
+    assert!(
+        status.pending <= 12 && status.merged > u64::from(CHANGES) - 20,
+        "{status:?}"
+    );
+    drop(open);
+    let mut told = Vec::new();
+    while told
+        .last()
+        .is_none_or(|event: &String| !event.ends_with(&format!("->{last})")))
+    {
+        told.push(slowly.recv().await.unwrap());
+    }
+    assert_eq!(
+        told[..2],
+        ["Added(n/a@1, initial)", "Added(n/b@2, initial)"]
+    );
+    assert!(slow.has_synced() && fast.has_synced());
+}
