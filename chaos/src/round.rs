@@ -20,7 +20,11 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const LASTS: Duration = Duration::from_secs(2);
 
 /// Plays one seed; tells what happened.
-pub(crate) async fn play(client: &Client, seed: u64, restart: &[String]) -> Result<String, BoxError> {
+pub(crate) async fn play(
+    client: &Client,
+    seed: u64,
+    restart: &[String],
+) -> Result<String, BoxError> {
     let mut random = fastrand::Rng::with_seed(seed);
     let replicas = random.usize(2..=60);
     let nth = random.usize(1..=replicas);
@@ -33,19 +37,29 @@ pub(crate) async fn play(client: &Client, seed: u64, restart: &[String]) -> Resu
     let namespace: Namespace =
         serde_json::from_value(json!({"metadata": {"name": format!("chaos-{seed}")}}))?;
     let namespaces = client.cluster::<Namespace>();
-    namespaces.create(&namespace, &CreateOptions::default()).await?;
+    namespaces
+        .create(&namespace, &CreateOptions::default())
+        .await?;
     let strike = Strike::new(moment, nth, restart);
-    let struck = client.with_layer(|inner| Striking { inner, strike: strike.clone() });
+    let struck = client.with_layer(|inner| Striking {
+        inner,
+        strike: strike.clone(),
+    });
     let controllers = Controllers::start(&struck, Settings::default());
-    let result = tokio::time::timeout(TIMEOUT, until_settled(client, namespace.name(), replicas, &strike))
-        .await
-        .map_err(|_| BoxError::from("not settled in time"));
+    let result = tokio::time::timeout(
+        TIMEOUT,
+        until_settled(client, namespace.name(), replicas, &strike),
+    )
+    .await
+    .map_err(|_| BoxError::from("not settled in time"));
     let counted = match result {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) | Err(error) => Err(error),
     };
     // Emptied by its own controllers, so that rounds do not see each other.
-    namespaces.delete(namespace.name(), &DeleteOptions::default()).await?;
+    namespaces
+        .delete(namespace.name(), &DeleteOptions::default())
+        .await?;
     let gone = until_gone(client, namespace.name()).await;
     controllers.shutdown().await?;
     let what = format!(
@@ -75,7 +89,10 @@ async fn until_settled(
             },
         },
     }))?;
-    client.in_namespace::<ReplicaSet>(namespace).create(&set, &CreateOptions::default()).await?;
+    client
+        .in_namespace::<ReplicaSet>(namespace)
+        .create(&set, &CreateOptions::default())
+        .await?;
     strike.over().await?;
     while !is_settled(client, namespace, replicas).await? {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -89,11 +106,20 @@ async fn until_settled(
 
 /// The server lists exactly as many pods as asked for, none going, and the set's status says the same.
 async fn is_settled(client: &Client, namespace: &str, replicas: usize) -> Result<bool, BoxError> {
-    let pods = client.in_namespace::<Pod>(namespace).list(&ListOptions::default()).await?;
+    let pods = client
+        .in_namespace::<Pod>(namespace)
+        .list(&ListOptions::default())
+        .await?;
     let sets = client.in_namespace::<ReplicaSet>(namespace);
-    let status = sets.get("web", &GetOptions::default()).await?.status.unwrap_or_default();
+    let status = sets
+        .get("web", &GetOptions::default())
+        .await?
+        .status
+        .unwrap_or_default();
     let counted = usize::try_from(status.replicas).ok();
-    let ready = status.ready_replicas.and_then(|ready| usize::try_from(ready).ok());
+    let ready = status
+        .ready_replicas
+        .and_then(|ready| usize::try_from(ready).ok());
     Ok(pods.items.len() == replicas
         && pods.items.iter().all(is_active)
         && counted == Some(replicas)
@@ -111,5 +137,7 @@ async fn until_gone(client: &Client, namespace: &str) -> Result<(), BoxError> {
             }
         }
     };
-    tokio::time::timeout(TIMEOUT, gone).await.map_err(|_| "the namespace does not go")?
+    tokio::time::timeout(TIMEOUT, gone)
+        .await
+        .map_err(|_| "the namespace does not go")?
 }

@@ -57,7 +57,9 @@ impl Strike {
     }
 
     async fn restart_server(&self) {
-        let Some((program, arguments)) = self.restart.split_first() else { return };
+        let Some((program, arguments)) = self.restart.split_first() else {
+            return;
+        };
         let outcome = match Command::new(program).args(arguments).output().await {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(format!(
@@ -71,7 +73,8 @@ impl Strike {
     }
 
     fn hits(&self, request: &Request<Body>) -> bool {
-        let is_create = *request.method() == Method::POST && request.uri().path().ends_with("/pods");
+        let is_create =
+            *request.method() == Method::POST && request.uri().path().ends_with("/pods");
         is_create && self.creates.fetch_add(1, Ordering::Relaxed) + 1 == self.nth
     }
 }

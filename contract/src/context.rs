@@ -1,14 +1,16 @@
 //! What a check works with: a server, a namespace of its own, and requests in one line.
 
-use std::future::Future;
+use std::fmt;
+use std::future::{Future, poll_fn};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, Request};
 use http_body_util::BodyExt;
-use kubewright_client::{Body, Client};
+use kubewright_client::{Body, CarrierService, Client};
 use serde_json::{Value, json};
+use tower_service::Service;
 
 use crate::{Answer, Watch, path};
 
@@ -20,16 +22,21 @@ pub(crate) const RUN_LABEL: &str = "contract.kubewright.test/run";
 /// The place of one check.
 ///
 /// Paths are short: `pods/web` is that pod in the namespace of the check; what begins with a slash is taken as it is.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Context {
     client: Client,
+    // Below all that a client does with a request or an answer, so that checks see what the server does.
+    carrier: CarrierService,
     namespace: String,
     run: String,
 }
 
 impl Context {
     pub(crate) fn new(client: Client, run: String, namespace: String) -> Self {
-        Self { client, namespace, run }
+        let mut carrier = None;
+        client.with_layer(|below| carrier.insert(below).clone());
+        let carrier = carrier.expect("a client always asks its layer");
+        Self { client, carrier, namespace, run }
     }
 
     /// The client of the server.
@@ -137,6 +144,12 @@ impl Context {
     }
 }
 
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({})", self.namespace)
+    }
+}
+
 /// A request of which everything can be chosen, right or wrong.
 #[derive(Debug)]
 #[must_use = "a request does nothing until it is sent"]
@@ -197,7 +210,9 @@ impl RawRequest<'_> {
             self.path.parse().map_err(|error| format!("{name}: not a path: {error}"))?;
         *request.headers_mut() = self.headers;
         request.headers_mut().entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
-        self.context.client.send(request).await.map_err(|error| error.to_string())
+        let mut carrier = self.context.carrier.clone();
+        poll_fn(|cx| carrier.poll_ready(cx)).await.map_err(|error| format!("{name}: {error}"))?;
+        carrier.call(request).await.map_err(|error| format!("{name}: {error}"))
     }
 }
 

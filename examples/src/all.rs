@@ -26,7 +26,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { nodes: Nodes::default(), replicaset_workers: 5, garbage_collector_workers: 10 }
+        Self {
+            nodes: Nodes::default(),
+            replicaset_workers: 5,
+            garbage_collector_workers: 10,
+        }
     }
 }
 
@@ -55,7 +59,9 @@ impl Controllers {
         {
             let (client, factory) = (client.clone(), factory.clone());
             let (workers, stop) = (settings.garbage_collector_workers, ended(stopped.clone()));
-            tasks.spawn(async move { garbage_collector::run(&client, &factory, workers, stop).await });
+            tasks.spawn(
+                async move { garbage_collector::run(&client, &factory, workers, stop).await },
+            );
         }
         {
             let (client, factory, stop) = (client.clone(), factory.clone(), ended(stopped.clone()));
@@ -65,7 +71,12 @@ impl Controllers {
             let (client, factory, stop) = (client.clone(), factory.clone(), ended(stopped));
             tasks.spawn(async move { settings.nodes.run(&client, &factory, stop).await });
         }
-        Self { stop, tasks, factory, replicaset }
+        Self {
+            stop,
+            tasks,
+            factory,
+            replicaset,
+        }
     }
 
     /// The client of the ReplicaSet controller, to read its calls from.

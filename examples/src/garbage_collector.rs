@@ -12,9 +12,12 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kubewright::cache::{CachedObject, Event, InformerOptions, SharedInformer, SharedInformerFactory};
+use kubewright::cache::{
+    CachedObject, Event, InformerOptions, SharedInformer, SharedInformerFactory,
+};
 use kubewright::client::Client;
 use kubewright::meta::{
     DeleteOptions, GetOptions, Kind, Object, ObjectKey, Patch, PatchOptions, PropagationPolicy,
@@ -27,6 +30,8 @@ use crate::served;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
+/// How soon to ask again which kinds there are, after a failure.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Objects by the uid of each of their owners.
 const BY_OWNER: &str = "garbage-collector/owner";
 
@@ -38,21 +43,29 @@ type Item = (usize, ObjectKey);
 /// Runs the collector over every kind that the server serves at the start, until `shutdown` ends.
 ///
 /// # Errors
-/// If discovery fails or an informer cannot be used.
+/// If an informer cannot be used. Discovery that fails is tried again.
 pub async fn run(
     client: &Client,
     factory: &SharedInformerFactory,
     workers: usize,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), BoxError> {
-    let mut kinds = served::kinds(client, &["list", "watch", "get", "patch", "delete"]).await?;
+    let mut shutdown = std::pin::pin!(shutdown);
+    let mut kinds = tokio::select! {
+        () = &mut shutdown => return Ok(()),
+        kinds = collected_kinds(client) => kinds,
+    };
     // Events come and go by the thousand and own nothing.
     kinds.retain(|kind| kind.kind() != "Event");
     let informers = kinds
         .iter()
         .map(|kind| factory.informer_of(kind.clone(), InformerOptions::default()))
         .collect::<Result<Vec<SharedInformer<Unstructured>>, _>>()?;
-    let by_type = kinds.iter().enumerate().map(|(at, kind)| (type_of(kind), at)).collect();
+    let by_type = kinds
+        .iter()
+        .enumerate()
+        .map(|(at, kind)| (type_of(kind), at))
+        .collect();
     let collector = Arc::new(Collector {
         client: client.clone(),
         kinds,
@@ -64,7 +77,11 @@ pub async fn run(
     let mut handlers = Vec::new();
     for (at, informer) in collector.informers.iter().enumerate() {
         informer.add_index(BY_OWNER, |object| -> Vec<String> {
-            object.owner_references().into_iter().map(|owner| owner.uid).collect()
+            object
+                .owner_references()
+                .into_iter()
+                .map(|owner| owner.uid)
+                .collect()
         })?;
         let collector = collector.clone();
         handlers.push(informer.add_handler(move |event| collector.changed(at, &event))?);
@@ -72,7 +89,9 @@ pub async fn run(
     factory.start();
     factory.wait_for_sync().await?;
 
-    let workers: Vec<_> = (0..workers.max(1)).map(|_| tokio::spawn(work(collector.clone()))).collect();
+    let workers: Vec<_> = (0..workers.max(1))
+        .map(|_| tokio::spawn(work(collector.clone())))
+        .collect();
     shutdown.await;
     collector.queue.shut_down();
     for worker in workers {
@@ -82,6 +101,17 @@ pub async fn run(
         handler.remove().await;
     }
     Ok(())
+}
+
+/// The kinds that can be collected; asks until the server tells.
+async fn collected_kinds(client: &Client) -> Vec<Kind<Unstructured>> {
+    loop {
+        match served::kinds(client, &["list", "watch", "get", "patch", "delete"]).await {
+            Ok(kinds) => return kinds,
+            Err(error) => tracing::warn!(error, "nothing is collected yet: discovery failed"),
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
 }
 
 async fn work(collector: Arc<Collector>) {
@@ -149,7 +179,9 @@ impl Collector {
     }
 
     async fn collect(&self, at: usize, key: &ObjectKey) -> Result<(), BoxError> {
-        let Some(object) = self.informers[at].lister().get(key) else { return Ok(()) };
+        let Some(object) = self.informers[at].lister().get(key) else {
+            return Ok(());
+        };
         let finalizers = object.finalizers();
         let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
         if object.deletion_timestamp().is_some() {
@@ -205,13 +237,25 @@ impl Collector {
             && held.uid() == owner.uid
         {
             let goes = held.deletion_timestamp().is_some();
-            return Ok(if waits(goes, &held.finalizers()) { Owner::Waiting } else { Owner::Solid });
+            return Ok(if waits(goes, &held.finalizers()) {
+                Owner::Waiting
+            } else {
+                Owner::Solid
+            });
         }
         // The cache may be behind: only the server can say that there is no such owner.
-        match self.api(at, key.namespace()).get(key.name(), &GetOptions::default()).await {
+        match self
+            .api(at, key.namespace())
+            .get(key.name(), &GetOptions::default())
+            .await
+        {
             Ok(live) if live.uid() == owner.uid => {
                 let waiting = waits(live.is_being_deleted(), live.finalizers());
-                Ok(if waiting { Owner::Waiting } else { Owner::Solid })
+                Ok(if waiting {
+                    Owner::Waiting
+                } else {
+                    Owner::Solid
+                })
             }
             Ok(_) => Ok(Owner::Absent),
             Err(error) if error.is_not_found() => Ok(Owner::Absent),
@@ -248,7 +292,8 @@ impl Collector {
         owner: &CachedObject<Unstructured>,
     ) -> Result<(), BoxError> {
         for (at, dependant) in self.dependants(owner.uid()) {
-            self.drop_references(at, &dependant, &[owner.uid().to_owned()]).await?;
+            self.drop_references(at, &dependant, &[owner.uid().to_owned()])
+                .await?;
         }
         self.remove_finalizer(at, owner, ORPHAN).await
     }
@@ -264,7 +309,8 @@ impl Collector {
             .into_iter()
             .filter(|reference| !owners.contains(&reference.uid))
             .collect();
-        self.patch(at, object, json!({"ownerReferences": left})).await
+        self.patch(at, object, json!({"ownerReferences": left}))
+            .await
     }
 
     async fn remove_finalizer(
@@ -289,7 +335,10 @@ impl Collector {
         metadata["resourceVersion"] = object.resource_version().into();
         let patch = Patch::merge(json!({"metadata": metadata}))?;
         let api = self.api(at, object.namespace());
-        match api.patch(object.name(), &patch, &PatchOptions::default()).await {
+        match api
+            .patch(object.name(), &patch, &PatchOptions::default())
+            .await
+        {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(error.into()),
@@ -302,8 +351,15 @@ impl Collector {
         object: &CachedObject<Unstructured>,
         policy: PropagationPolicy,
     ) -> Result<(), BoxError> {
-        let options = DeleteOptions { propagation: Some(policy), ..DeleteOptions::with_uid(object.uid()) };
-        match self.api(at, object.namespace()).delete(object.name(), &options).await {
+        let options = DeleteOptions {
+            propagation: Some(policy),
+            ..DeleteOptions::with_uid(object.uid())
+        };
+        match self
+            .api(at, object.namespace())
+            .delete(object.name(), &options)
+            .await
+        {
             Ok(_) => Ok(()),
             // Gone, or another object by now, whose own event comes.
             Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
@@ -313,15 +369,25 @@ impl Collector {
 
     fn dependants(&self, uid: &str) -> Vec<(usize, CachedObject<Unstructured>)> {
         let of_kind = |(at, informer): (usize, &SharedInformer<Unstructured>)| {
-            let owned = informer.lister().by_index(BY_OWNER, uid).unwrap_or_default();
+            let owned = informer
+                .lister()
+                .by_index(BY_OWNER, uid)
+                .unwrap_or_default();
             owned.into_iter().map(move |object| (at, object))
         };
-        self.informers.iter().enumerate().flat_map(of_kind).collect()
+        self.informers
+            .iter()
+            .enumerate()
+            .flat_map(of_kind)
+            .collect()
     }
 
     /// Where the owner that a reference names would be; `None` for a kind that is not collected.
     fn place_of(&self, owner: &OwnerReference, namespace: Option<&str>) -> Option<Item> {
-        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
+        let group = owner
+            .api_version
+            .split_once('/')
+            .map_or("", |(group, _)| group);
         let at = *self.by_type.get(&(group.to_owned(), owner.kind.clone()))?;
         let namespace = match self.kinds[at].scope() {
             Scope::Namespaced => Some(namespace?),

@@ -32,7 +32,11 @@ pub struct Nodes {
 
 impl Default for Nodes {
     fn default() -> Self {
-        Self { count: 3, ready_after: Duration::from_millis(200), stops_after: Duration::from_millis(50) }
+        Self {
+            count: 3,
+            ready_after: Duration::from_millis(200),
+            stops_after: Duration::from_millis(50),
+        }
     }
 }
 
@@ -95,7 +99,11 @@ impl Kubelet {
             return Ok(Action::done());
         };
         let pod = cached.get()?;
-        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
+        let node = pod
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.node_name.as_deref())
+            .unwrap_or_default();
         if node.is_empty() {
             return self.place(&pod).await;
         }
@@ -106,7 +114,10 @@ impl Kubelet {
         if pod.is_being_deleted() {
             return self.stop(&pod).await;
         }
-        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+        let phase = pod
+            .status
+            .as_ref()
+            .and_then(|status| status.phase.as_deref());
         if matches!(phase, None | Some("Pending")) {
             return self.start(&pod, node).await;
         }
@@ -124,10 +135,13 @@ impl Kubelet {
             "metadata": {"name": pod.name(), "namespace": pod.namespace(), "uid": pod.uid()},
             "target": {"apiVersion": "v1", "kind": "Node", "name": self.names[at]},
         });
-        let pods = self.client.in_namespace::<Pod>(pod.namespace().unwrap_or_default());
+        let pods = self
+            .client
+            .in_namespace::<Pod>(pod.namespace().unwrap_or_default());
         let options = CreateOptions::default();
         quiet::<serde_json::Value>(
-            pods.create_subresource(pod.name(), "binding", &binding, &options).await,
+            pods.create_subresource(pod.name(), "binding", &binding, &options)
+                .await,
         )
     }
 
@@ -137,16 +151,20 @@ impl Kubelet {
             return Ok(Action::requeue_after(wait));
         }
         let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let condition = |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": now});
-        let containers = pod.spec.as_ref().map(|spec| spec.containers.as_slice()).unwrap_or_default();
+        let condition =
+            |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": now});
+        let containers = pod
+            .spec
+            .as_ref()
+            .map(|spec| spec.containers.as_slice())
+            .unwrap_or_default();
         let container = |c: &k8s_openapi::api::core::v1::Container| {
             json!({
                 "name": c.name, "image": c.image, "imageID": "", "ready": true, "started": true,
                 "restartCount": 0, "state": {"running": {"startedAt": now}},
             })
         };
-        let conditions =
-            ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition);
+        let conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition);
         let statuses: Vec<_> = containers.iter().map(container).collect();
         let status = json!({
             "phase": "Running", "startTime": now, "hostIP": "127.0.0.1",
@@ -154,8 +172,13 @@ impl Kubelet {
         });
         tracing::debug!(pod = %pod.key(), node, "runs");
         let patch = Patch::merge(json!({"metadata": {"uid": pod.uid()}, "status": status}))?;
-        let pods = self.client.in_namespace::<Pod>(pod.namespace().unwrap_or_default());
-        quiet(pods.patch_status(pod.name(), &patch, &PatchOptions::default()).await)
+        let pods = self
+            .client
+            .in_namespace::<Pod>(pod.namespace().unwrap_or_default());
+        quiet(
+            pods.patch_status(pod.name(), &patch, &PatchOptions::default())
+                .await,
+        )
     }
 
     async fn stop(&self, pod: &Pod) -> Result<Action, BoxError> {
@@ -169,17 +192,21 @@ impl Kubelet {
             grace_period: Some(Duration::ZERO),
             ..DeleteOptions::with_uid(pod.uid())
         };
-        let pods = self.client.in_namespace::<Pod>(pod.namespace().unwrap_or_default());
+        let pods = self
+            .client
+            .in_namespace::<Pod>(pod.namespace().unwrap_or_default());
         quiet(pods.delete(pod.name(), &options).await)
     }
 
     fn since(&self, pod: &Pod, which: impl Fn(&mut Since) -> &mut Option<Instant>) -> Instant {
         let mut started = self.started();
-        let since = started.entry(pod.uid().to_owned()).or_insert_with(|| Since {
-            running: None,
-            stopping: None,
-            key: pod.key(),
-        });
+        let since = started
+            .entry(pod.uid().to_owned())
+            .or_insert_with(|| Since {
+                running: None,
+                stopping: None,
+                key: pod.key(),
+            });
         *which(since).get_or_insert_with(Instant::now)
     }
 
@@ -220,6 +247,8 @@ async fn create_node(client: &Client, name: &str) -> Result<(), BoxError> {
     };
     // The server drops the status of what is created.
     let patch = Patch::merge(json!({"status": node.status}))?;
-    nodes.patch_status(created.name(), &patch, &PatchOptions::default()).await?;
+    nodes
+        .patch_status(created.name(), &patch, &PatchOptions::default())
+        .await?;
     Ok(())
 }

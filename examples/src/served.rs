@@ -5,19 +5,18 @@
 
 use std::error::Error;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
-    APIGroupList, APIResource, APIResourceList,
-};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResource, APIResourceList};
 use kubewright::client::{Client, RestClient};
 use kubewright::meta::{GroupVersion, Kind, Scope, Unstructured};
 
 /// The kinds, each at its group's preferred version, that have all of `verbs`.
 ///
-/// A group whose document cannot be read is left out with a warning: one broken extension server must not
+/// A group whose document the server refuses is left out with a warning: one broken extension server must not
 /// stop the others from being looked after.
 ///
 /// # Errors
-/// If the list of groups cannot be read.
+/// If the list of groups cannot be read, or the server does not answer: an incomplete list would look like a
+/// complete one.
 pub async fn kinds(
     client: &Client,
     verbs: &[&str],
@@ -26,28 +25,55 @@ pub async fn kinds(
     let groups: APIGroupList = rest.get().abs_path("/apis").send().await?.decode()?;
     let mut versions = vec![GroupVersion::new("", "v1")];
     for group in groups.groups {
-        let preferred = group.preferred_version.or_else(|| group.versions.into_iter().next());
+        let preferred = group
+            .preferred_version
+            .or_else(|| group.versions.into_iter().next());
         versions.extend(preferred.and_then(|version| version.group_version.parse().ok()));
     }
     let mut kinds = Vec::new();
     for version in versions {
         let path = format!("/{}", version.path());
-        match rest.get().abs_path(&path).send().await.and_then(|answer| answer.decode()) {
+        match rest
+            .get()
+            .abs_path(&path)
+            .send()
+            .await
+            .and_then(|answer| answer.decode())
+        {
             Ok::<APIResourceList, _>(list) => {
-                kinds.extend(list.resources.iter().filter_map(|served| kind(&version, served, verbs)));
+                kinds.extend(
+                    list.resources
+                        .iter()
+                        .filter_map(|served| kind(&version, served, verbs)),
+                );
             }
-            Err(error) => tracing::warn!(%version, %error, "kinds of this group are not looked after"),
+            Err(error) if error.status().is_some() => {
+                tracing::warn!(%version, %error, "kinds of this group are not looked after");
+            }
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(kinds)
 }
 
-fn kind(version: &GroupVersion, served: &APIResource, verbs: &[&str]) -> Option<Kind<Unstructured>> {
+fn kind(
+    version: &GroupVersion,
+    served: &APIResource,
+    verbs: &[&str],
+) -> Option<Kind<Unstructured>> {
     let is_subresource = served.name.contains('/');
     let has = |verb: &&str| served.verbs.iter().any(|served| served == verb);
     if is_subresource || !verbs.iter().all(has) {
         return None;
     }
-    let scope = if served.namespaced { Scope::Namespaced } else { Scope::Cluster };
-    Some(Kind::dynamic(version.with_kind(served.kind.clone()), served.name.clone(), scope))
+    let scope = if served.namespaced {
+        Scope::Namespaced
+    } else {
+        Scope::Cluster
+    };
+    Some(Kind::dynamic(
+        version.with_kind(served.kind.clone()),
+        served.name.clone(),
+        scope,
+    ))
 }

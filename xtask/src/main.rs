@@ -33,6 +33,8 @@ enum Chore {
     Streams(on_controlplane::Streams),
     /// Kill a real API server between creates and their answers, and count the pods at the end
     Chaos(on_controlplane::Chaos),
+    /// Check on a real control plane what the development server is held to as well
+    Conformance(on_controlplane::Conformance),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Chore::Demo => on_controlplane::demo(),
         Chore::Streams(args) => on_controlplane::streams(&args),
         Chore::Chaos(args) => on_controlplane::chaos(&args),
+        Chore::Conformance(args) => on_controlplane::conformance(&args),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {}", error.with_causes());

@@ -28,6 +28,14 @@ pub(crate) struct Chaos {
     first_seed: u64,
 }
 
+/// Arguments for the program itself.
+#[derive(ClapArgs)]
+pub(crate) struct Conformance {
+    /// Only checks whose name contains this
+    #[arg(long, value_name = "NAME")]
+    filter: Option<String>,
+}
+
 /// The story of `kubewright demo`, told on the real API server.
 pub(crate) fn demo() -> Result<ExitCode> {
     let program = programs::build("kubewright-cli", Target::Bin, "kubewright", Profile::Release)?;
@@ -46,7 +54,7 @@ pub(crate) fn streams(args: &Streams) -> Result<ExitCode> {
 /// The API server killed between a create and its answer.
 pub(crate) fn chaos(args: &Chaos) -> Result<ExitCode> {
     let program =
-        programs::build("kubewright-chaos", Target::Bin, "kubewright-chaos", Profile::Release)?;
+        programs::build("kubewright-chaos", Target::Bin, "kubewright-chaos", Profile::Dev)?;
     let restart = std::env::current_exe().context(|| "cannot tell which program this is")?;
     run(vec![
         program.into(),
@@ -59,6 +67,17 @@ pub(crate) fn chaos(args: &Chaos) -> Result<ExitCode> {
         "controlplane".into(),
         "restart-apiserver".into(),
     ])
+}
+
+/// What an API server does for a client, asked of the reference.
+pub(crate) fn conformance(args: &Conformance) -> Result<ExitCode> {
+    let name = "kubewright-contract";
+    let program = programs::build(name, Target::Bin, name, Profile::Dev)?;
+    let mut command = vec![program.into()];
+    if let Some(filter) = &args.filter {
+        command.extend(["--filter".into(), filter.into()]);
+    }
+    run(command)
 }
 
 fn run(command: Vec<OsString>) -> Result<ExitCode> {

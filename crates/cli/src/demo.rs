@@ -44,7 +44,11 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
         }
     };
     let version = client.server_version().await?;
-    let whose = if arguments.kubeconfig.is_some() { "API server" } else { "API server in this process" };
+    let whose = if arguments.kubeconfig.is_some() {
+        "API server"
+    } else {
+        "API server in this process"
+    };
     println!("{whose}: {}", version.git_version);
 
     let mut settings = Settings::default();

@@ -24,13 +24,23 @@ pub(crate) struct Arguments {
     #[arg(long)]
     controllers: bool,
     /// How long simulated pods take to become ready, in milliseconds; with --controllers.
-    #[arg(long, value_name = "MS", default_value_t = 200, requires = "controllers")]
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = 200,
+        requires = "controllers"
+    )]
     ready_delay: u64,
 }
 
 pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
     let server = DevServer::new();
-    let serving = server.serve(ServeOptions { port: arguments.port, ..ServeOptions::default() }).await?;
+    let serving = server
+        .serve(ServeOptions {
+            port: arguments.port,
+            ..ServeOptions::default()
+        })
+        .await?;
     let controllers = arguments.controllers.then(|| {
         let client = Client::from_service(server.service());
         let mut settings = Settings::default();
@@ -40,8 +50,15 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
     let path = std::path::absolute(&arguments.write_kubeconfig)?;
     write_private(&path, &serving.kubeconfig())
         .map_err(|error| format!("cannot write the kubeconfig {}: {error}", path.display()))?;
-    println!("serving at {}; kubeconfig written to {}", serving.url(), path.display());
-    println!("try: kubectl --kubeconfig {} get namespaces", path.display());
+    println!(
+        "serving at {}; kubeconfig written to {}",
+        serving.url(),
+        path.display()
+    );
+    println!(
+        "try: kubectl --kubeconfig {} get namespaces",
+        path.display()
+    );
 
     let result = match controllers {
         None => {

@@ -29,7 +29,10 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
     let result = match Arguments::parse().command {
         Command::Devserver(arguments) => devserver::run(arguments).await,
         Command::Demo(arguments) => demo::run(arguments).await,

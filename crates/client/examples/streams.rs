@@ -94,11 +94,15 @@ async fn run(arguments: &Arguments) -> Result<bool, AnyError> {
         .everywhere::<ConfigMap>()
         .watch_raw(&WatchOptions::default())
         .await?;
-    let mut held = client
-        .everywhere::<ConfigMap>()
-        .list_raw(&ListOptions::default())
-        .await?;
-    held.next().await.ok_or("the held list is empty")??;
+    let (first_held, opened) = tokio::sync::oneshot::channel();
+    let held = tokio::spawn(hold_lists(
+        client.clone(),
+        first_held,
+        Duration::from_secs(arguments.seconds),
+    ));
+    opened
+        .await
+        .map_err(|_| "the held list could not be opened")?;
     let watchers = Watchers::open(&client, arguments.watches - 1).await?;
     let most = watch_connections(&client);
     println!(
@@ -132,13 +136,7 @@ async fn run(arguments: &Arguments) -> Result<bool, AnyError> {
     let missing = watchers.finish(&client, updates).await?;
     let most = *most.borrow();
 
-    // Only now is the list read, and it is whole.
-    let mut items = 1;
-    while let Some(item) = held.next().await {
-        item?;
-        items += 1;
-    }
-    held.end()?;
+    let items = held.await??;
     drop(unread);
     clean(&client).await?;
 
@@ -230,6 +228,37 @@ async fn update_lease(client: Client, calls: Arc<Calls>, end: Instant) -> usize 
         }
     }
     updates
+}
+
+/// Keeps a list that is unread but for its first object; how many objects it has.
+///
+/// Servers end a list after their request timeout, usually a minute. So it is read after 40 s at most, must then be
+/// whole, and is followed by another.
+async fn hold_lists(
+    client: Client,
+    opened: tokio::sync::oneshot::Sender<()>,
+    time: Duration,
+) -> Result<usize, AnyError> {
+    let end = Instant::now() + time;
+    let mut opened = Some(opened);
+    loop {
+        let mut list = client
+            .everywhere::<ConfigMap>()
+            .list_raw(&ListOptions::default())
+            .await?;
+        list.next().await.ok_or("the held list is empty")??;
+        let _ = opened.take().map(|opened| opened.send(()));
+        tokio::time::sleep_until(end.min(Instant::now() + Duration::from_secs(40))).await;
+        let mut items = 1;
+        while let Some(item) = list.next().await {
+            item?;
+            items += 1;
+        }
+        list.end()?;
+        if Instant::now() >= end {
+            return Ok(items);
+        }
+    }
 }
 
 /// The highest number of open connections from now on.

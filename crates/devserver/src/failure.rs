@@ -93,12 +93,19 @@ pub(crate) fn conflict_on(
 pub(crate) fn precondition(kind: &ResourceKind, name: &str, why: &str) -> StatusError {
     let dotted = dotted(&kind.kind, &kind.group);
     let message = format!("Operation cannot be fulfilled on {dotted} \"{name}\": {why}");
-    let details = StatusDetails { kind: text(&kind.kind), ..details(kind, name) };
+    let details = StatusDetails {
+        kind: text(&kind.kind),
+        ..details(kind, name)
+    };
     StatusError::of(Reason::Conflict, message).with_details(details)
 }
 
 fn dotted(name: &str, group: &str) -> String {
-    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+    if group.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}.{group}")
+    }
 }
 
 pub(crate) fn modified(kind: &ResourceKind, name: &str) -> StatusError {
@@ -124,7 +131,9 @@ pub(crate) fn forbidden(
 
 /// An object of `kind` that is invalid; one that is served under two groups by the group it is stored in.
 pub(crate) fn invalid_object(kind: &ResourceKind, name: &str, errors: &FieldErrors) -> StatusError {
-    let group = kind.conversion.map_or(&*kind.group, |conversion| conversion.stored_group);
+    let group = kind
+        .conversion
+        .map_or(&*kind.group, |conversion| conversion.stored_group);
     invalid(group, &kind.kind, name, errors)
 }
 

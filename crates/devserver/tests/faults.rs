@@ -153,7 +153,8 @@ async fn a_kind_can_be_registered_at_any_time() {
 async fn b34_names_with_blanks_and_signs() {
     let lab = Lab::new();
     let gvk = GroupVersionKind::new("free.test", "v1", "Free");
-    lab.server.register(CustomKind::new(gvk, "frees", Scope::Cluster).any_name());
+    lab.server
+        .register(CustomKind::new(gvk, "frees", Scope::Cluster).any_name());
     let path = "/apis/free.test/v1/frees";
     for (name, segment) in [
         ("two words", "two%20words"),
@@ -162,11 +163,18 @@ async fn b34_names_with_blanks_and_signs() {
         ("h#1", "h%231"),
         ("ü", "%C3%BC"),
     ] {
-        lab.post(path, json!({"metadata": {"name": name}})).await.ok();
-        assert_eq!(lab.get(&format!("{path}/{segment}")).await.ok()["metadata"]["name"], name);
+        lab.post(path, json!({"metadata": {"name": name}}))
+            .await
+            .ok();
+        assert_eq!(
+            lab.get(&format!("{path}/{segment}")).await.ok()["metadata"]["name"],
+            name
+        );
         lab.delete(&format!("{path}/{segment}")).await.ok();
     }
     for name in ["a/b", "a%b", ".", ".."] {
-        lab.post(path, json!({"metadata": {"name": name}})).await.refused(422, "Invalid");
+        lab.post(path, json!({"metadata": {"name": name}}))
+            .await
+            .refused(422, "Invalid");
     }
 }

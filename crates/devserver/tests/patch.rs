@@ -138,7 +138,10 @@ async fn malformed_and_unsupported_patches_are_told_apart() {
     for body in ["{}", "[", "[1]"] {
         send(json_patch, body).await.refused(400, "BadRequest");
     }
-    for body in ["[{\"op\": \"fly\", \"path\": \"/a\"}]", "[{\"op\": \"add\"}]"] {
+    for body in [
+        "[{\"op\": \"fly\", \"path\": \"/a\"}]",
+        "[{\"op\": \"add\"}]",
+    ] {
         send(json_patch, body).await.refused(422, "Invalid");
     }
     for content_type in [

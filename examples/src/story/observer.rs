@@ -5,6 +5,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::replicaset::pod;
 use k8s_openapi::api::apps::v1::ReplicaSet;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kubewright::cache::{
@@ -13,7 +14,6 @@ use kubewright::cache::{
 use kubewright::client::Client;
 use kubewright::controller::controller_of;
 use kubewright::meta::{FieldSelector, Kind, ObjectKey, Selector};
-use crate::replicaset::pod;
 use tokio::sync::watch;
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -33,7 +33,10 @@ impl Observer {
     /// Starts watching; ends once the first look is complete.
     pub(super) async fn start(client: &Client, namespace: &str) -> Result<Self, BoxError> {
         let factory = SharedInformerFactory::new(client);
-        let inside = || InformerOptions { namespace: Some(namespace.to_owned()), ..Default::default() };
+        let inside = || InformerOptions {
+            namespace: Some(namespace.to_owned()),
+            ..Default::default()
+        };
         let pods = factory.informer_of(Kind::<Pod>::of(), inside())?;
         let sets = factory.informer_of(Kind::<ReplicaSet>::of(), inside())?;
         let only = InformerOptions {
@@ -66,8 +69,18 @@ impl Observer {
             change.send_replace(());
         })?;
         factory.start();
-        factory.wait_for_sync().timeout(Duration::from_secs(30)).await?;
-        Ok(Self { factory, pods, sets, namespaces, changed, owned })
+        factory
+            .wait_for_sync()
+            .timeout(Duration::from_secs(30))
+            .await?;
+        Ok(Self {
+            factory,
+            pods,
+            sets,
+            namespaces,
+            changed,
+            owned,
+        })
     }
 
     /// Waits until `what` holds, telling `progress` at each change; whether it did in time.
@@ -98,11 +111,18 @@ impl Observer {
 
     /// The names of the pods that are neither ended nor going, and of those the ready ones.
     pub(super) fn active_and_ready(&self) -> (Vec<String>, Vec<String>) {
-        let decoded: Vec<_> = self.pods().iter().filter_map(|pod| pod.get().ok()).collect();
+        let decoded: Vec<_> = self
+            .pods()
+            .iter()
+            .filter_map(|pod| pod.get().ok())
+            .collect();
         let name = |pod: &Pod| pod.metadata.name.clone().unwrap_or_default();
         let active = decoded.iter().filter(|pod| pod::is_active(pod));
         let ready = active.clone().filter(|pod| pod::is_ready(pod));
-        (active.map(|pod| name(pod)).collect(), ready.map(|pod| name(pod)).collect())
+        (
+            active.map(|pod| name(pod)).collect(),
+            ready.map(|pod| name(pod)).collect(),
+        )
     }
 
     /// Exactly `count` pods, all of them ready, and the set says so too.
@@ -112,7 +132,8 @@ impl Observer {
             return false;
         };
         let status = set.status.clone().unwrap_or_default();
-        let as_many = |counted: Option<i32>| counted.and_then(|c| usize::try_from(c).ok()) == Some(count);
+        let as_many =
+            |counted: Option<i32>| counted.and_then(|c| usize::try_from(c).ok()) == Some(count);
         self.pods().len() == count
             && active.len() == count
             && ready.len() == count
@@ -141,7 +162,11 @@ impl Observer {
     fn summary(&self) -> String {
         let (active, ready) = self.active_and_ready();
         let going = self.pods().len() - active.len().min(self.pods().len());
-        format!("{} pods, {} ready, {going} going", active.len(), ready.len())
+        format!(
+            "{} pods, {} ready, {going} going",
+            active.len(),
+            ready.len()
+        )
     }
 
     /// Stops watching.

@@ -50,7 +50,8 @@ impl<K: Object> Api<K> {
         Ok(List { metadata, items })
     }
 
-    /// Reads a list without decoding its objects, at the caller's pace.
+    /// Reads a list without decoding its objects, at the caller's pace: within the server's own request timeout
+    /// (60 s unless it was configured otherwise), at which it ends the list with an error of transport.
     ///
     /// # Errors
     /// As any call.

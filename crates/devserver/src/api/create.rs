@@ -105,7 +105,10 @@ pub(crate) fn complete_new(clock: &Clock, kind: &ResourceKind, object: &mut Unst
     metadata.deletion_timestamp = None;
     metadata.deletion_grace_period_seconds = None;
     metadata.resource_version = None;
-    metadata.generation = (kind.rules.generation != GenerationRule::None).then_some(1);
+    // Kinds that do not count generations keep what they are given.
+    if kind.rules.generation != GenerationRule::None {
+        metadata.generation = Some(1);
+    }
     if kind.status {
         object.fields.remove("status");
     }

@@ -38,7 +38,8 @@ pub(super) fn patch(call: &Call<'_>) -> Result<Response<Body>> {
                 kind.kind
             ))
         })?;
-    let mut new = object::tidy(kind, patched).map_err(|refusal| unprocessable(refusal.message()))?;
+    let mut new =
+        object::tidy(kind, patched).map_err(|refusal| unprocessable(refusal.message()))?;
     replace::check_name(call.name(), &new)?;
     create::check_namespace(call, &mut new)?;
     let update = Update {
@@ -156,12 +157,18 @@ fn step(target: &mut Value, operation: &PatchOperation, copied: &mut usize) -> R
             if target.pointer(path.as_str()).is_none() =>
         {
             let value = value.clone();
-            Some(PatchOperation::Add(AddOperation { path: path.clone(), value }))
+            Some(PatchOperation::Add(AddOperation {
+                path: path.clone(),
+                value,
+            }))
         }
         _ => None,
     };
-    json_patch::patch(target, std::slice::from_ref(added.as_ref().unwrap_or(operation)))
-        .map_err(|error| step_failed(&format!("{} at {:?}", error.kind, error.path.as_str())))
+    json_patch::patch(
+        target,
+        std::slice::from_ref(added.as_ref().unwrap_or(operation)),
+    )
+    .map_err(|error| step_failed(&format!("{} at {:?}", error.kind, error.path.as_str())))
 }
 
 /// About how many bytes a value takes as JSON.

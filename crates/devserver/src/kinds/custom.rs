@@ -3,8 +3,8 @@
 use kubewright_meta::{GroupVersionKind, Scope};
 
 use super::{
-    FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField, SelectorPath,
-    StatusWrite, Text,
+    FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField,
+    SelectorPath, StatusWrite, Text,
 };
 
 /// A kind for [`DevServerBuilder::kind`](crate::DevServerBuilder::kind).

@@ -1,11 +1,11 @@
 //! The rules of `metadata` that hold for every kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kubewright_meta::GroupVersion;
 use kubewright_meta::selector::validation::{
     Violations, check_dns_1035_label, check_dns_label, check_dns_subdomain, check_label_key,
     check_label_value, check_path_segment,
 };
-use kubewright_meta::GroupVersion;
 use serde_json::{Value, json};
 
 use super::FieldErrors;
@@ -117,9 +117,12 @@ fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
             errors.invalid(at("apiVersion"), version, why);
         }
         let (kind, name, uid) = (&owner.kind, &owner.name, &owner.uid);
-        for (field, value) in
-            [("apiVersion", version), ("kind", kind), ("name", name), ("uid", uid)]
-        {
+        for (field, value) in [
+            ("apiVersion", version),
+            ("kind", kind),
+            ("name", name),
+            ("uid", uid),
+        ] {
             if value.is_empty() {
                 errors.required(at(field), "must not be empty");
             }
@@ -146,7 +149,11 @@ fn check_standard_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
     for (index, finalizer) in finalizers.iter().enumerate() {
         if !finalizer.contains('/') && !["kubernetes", ORPHAN, FOREGROUND].contains(&&**finalizer) {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.invalid(format!("metadata.finalizers[{index}]"), finalizer.as_str(), why);
+            errors.invalid(
+                format!("metadata.finalizers[{index}]"),
+                finalizer.as_str(),
+                why,
+            );
         }
     }
 }

@@ -106,11 +106,13 @@ impl Lab {
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
-        self.raw("POST", path, &[], typed(path, body).to_string()).await
+        self.raw("POST", path, &[], typed(path, body).to_string())
+            .await
     }
 
     pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
-        self.raw("PUT", path, &[], typed(path, body).to_string()).await
+        self.raw("PUT", path, &[], typed(path, body).to_string())
+            .await
     }
 
     pub(crate) async fn merge(&self, path: &str, body: Value) -> Answer {
@@ -173,8 +175,15 @@ impl Lab {
 
 /// Custom resources must say what they are.
 fn typed(path: &str, mut body: Value) -> Value {
-    let custom = [("/widgets", "Widget"), ("/plains", "Plain"), ("/lates", "Late"), ("/frees", "Free")];
-    let kind = custom.iter().find(|(resource, _)| path.contains(resource) && !path.contains("/scale"));
+    let custom = [
+        ("/widgets", "Widget"),
+        ("/plains", "Plain"),
+        ("/lates", "Late"),
+        ("/frees", "Free"),
+    ];
+    let kind = custom
+        .iter()
+        .find(|(resource, _)| path.contains(resource) && !path.contains("/scale"));
     if let Some((_, kind)) = kind.filter(|_| body.get("kind").is_none()) {
         let group_version: Vec<&str> = path.split('/').skip(2).take(2).collect();
         body["apiVersion"] = group_version.join("/").into();
@@ -277,12 +286,7 @@ impl Watch {
         )
     }
 
-    #[track_caller]
-    pub(crate) fn expect<'a>(
-        &'a mut self,
-        kind: &'a str,
-        name: &'a str,
-    ) -> impl Future<Output = ()> + 'a {
-        async move { assert_eq!(self.short().await, (kind.to_owned(), name.to_owned())) }
+    pub(crate) async fn expect(&mut self, kind: &str, name: &str) {
+        assert_eq!(self.short().await, (kind.to_owned(), name.to_owned()));
     }
 }
