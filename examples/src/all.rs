@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::nodes::Nodes;
-use crate::{garbage_collector, namespaces, replicaset};
+use crate::{Clock, garbage_collector, namespaces, replicaset};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -18,6 +18,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub struct Settings {
     /// The simulated nodes.
     pub nodes: Nodes,
+    /// By which clock pods count as available.
+    pub clock: Clock,
     /// How many ReplicaSets are looked at in parallel.
     pub replicaset_workers: usize,
     /// How many objects the garbage collector looks at in parallel.
@@ -28,6 +30,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             nodes: Nodes::default(),
+            clock: Clock::wall(),
             replicaset_workers: 5,
             garbage_collector_workers: 10,
         }
@@ -53,8 +56,11 @@ impl Controllers {
         let replicaset = client.with_own_calls();
         {
             let (client, factory) = (replicaset.clone(), factory.clone());
-            let (workers, stop) = (settings.replicaset_workers, ended(stopped.clone()));
-            tasks.spawn(async move { replicaset::run(&client, &factory, workers, stop).await });
+            let (workers, clock) = (settings.replicaset_workers, settings.clock);
+            let stop = ended(stopped.clone());
+            tasks.spawn(
+                async move { replicaset::run(&client, &factory, workers, clock, stop).await },
+            );
         }
         {
             let (client, factory) = (client.clone(), factory.clone());

@@ -11,5 +11,7 @@ pub mod served;
 pub mod story;
 
 mod all;
+mod clock;
 
 pub use all::{Controllers, Settings};
+pub use clock::Clock;

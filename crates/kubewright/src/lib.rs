@@ -52,3 +52,8 @@ mod shutdown;
 pub mod testing;
 
 pub use shutdown::shutdown_signal;
+
+/// The program in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

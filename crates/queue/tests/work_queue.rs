@@ -295,6 +295,45 @@ fn a_dropped_get_passes_its_wake_up_on() {
     assert_eq!(gets[0].as_mut().poll(&mut cx), Poll::Ready(Some("a")));
 }
 
+/// A key whose first clone panics.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct BreaksOnce(u8);
+
+static BROKEN: AtomicUsize = AtomicUsize::new(0);
+
+impl Clone for BreaksOnce {
+    fn clone(&self) -> Self {
+        assert!(
+            BROKEN.fetch_add(1, Ordering::SeqCst) > 0,
+            "this is the panic"
+        );
+        Self(self.0)
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_panics_when_cloned_is_lost_to_one_worker_only() {
+    let queue = WorkQueue::new();
+    let worker = || {
+        tokio::spawn({
+            let queue = queue.clone();
+            async move { queue.get().await }
+        })
+    };
+    let (breaks, other) = (worker(), worker());
+    tokio::task::yield_now().await;
+    queue.add(BreaksOnce(1));
+    assert!(breaks.await.unwrap_err().is_panic());
+    assert_eq!(other.await.unwrap(), Some(BreaksOnce(1)));
+    // Wake-ups are still counted right.
+    let (one, two) = (worker(), worker());
+    tokio::task::yield_now().await;
+    queue.add(BreaksOnce(2));
+    queue.add(BreaksOnce(3));
+    assert_eq!(one.await.unwrap(), Some(BreaksOnce(2)));
+    assert_eq!(two.await.unwrap(), Some(BreaksOnce(3)));
+}
+
 #[test]
 fn a_get_moved_to_another_task_wakes_that_one() {
     let queue = WorkQueue::new();

@@ -32,6 +32,7 @@ use kubewright::meta::{
     CreateOptions, DeleteOptions, GetOptions, Kind, Object, ObjectKey, ReplaceOptions, Selector,
 };
 
+use crate::Clock;
 use slow_start::slow_start;
 use status::Failure;
 
@@ -47,6 +48,7 @@ const BY_CONTROLLER: &str = "replicaset/controller";
 type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Runs the controller until `shutdown` ends, with `workers` sets at a time; starts what it needs of `factory`.
+/// `clock` says when pods have been ready for long enough.
 ///
 /// # Errors
 /// If an informer cannot be used, for example since it was shut down.
@@ -54,6 +56,7 @@ pub async fn run(
     client: &Client,
     factory: &SharedInformerFactory,
     workers: usize,
+    clock: Clock,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), BoxError> {
     let recorder = EventRecorder::new(client, "replicaset-controller");
@@ -64,6 +67,7 @@ pub async fn run(
         set_kind: Kind::of(),
         expectations: Expectations::new(),
         recorder: recorder.clone(),
+        clock,
     });
     this.pods.add_index(BY_CONTROLLER, controller_index)?;
 
@@ -96,6 +100,7 @@ struct ReplicaSets {
     set_kind: Kind<ReplicaSet>,
     expectations: Expectations,
     recorder: EventRecorder,
+    clock: Clock,
 }
 
 impl ReplicaSets {
@@ -129,7 +134,7 @@ impl ReplicaSets {
             Ok(())
         };
 
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let failure = result.as_ref().err();
         let wanted = status::calculate(&set, &pods, failure, now);
         self.write_status(&set, wanted).await?;
@@ -233,7 +238,7 @@ impl ReplicaSets {
         };
         let related = self.related_pods(set).map_err(|error| failed(&error))?;
         let related: Vec<&Pod> = related.iter().map(|pod| &**pod).collect();
-        let chosen = rank::choose(active, &related, count, Timestamp::now());
+        let chosen = rank::choose(active, &related, count, self.clock.now());
         self.expectations
             .expect_deletions(key, chosen.iter().map(|pod| pod.key()));
         let pods = self

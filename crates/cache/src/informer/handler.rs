@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use super::pending::PendingEvents;
+use super::user_code;
 use crate::{Error, Event};
 
 /// A handler's code.
@@ -92,6 +93,17 @@ impl<K> HandlerState<K> {
         }
     }
 
+    fn handle(&self, handler: &mut HandlerFn<K>, event: Event<K>) {
+        let key = event.key().clone();
+        if catch_unwind(AssertUnwindSafe(|| handler(event))).is_err() {
+            self.panics.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(handler = self.name, %key, "handler panicked; it goes on with the next event");
+        }
+        self.handled.fetch_add(1, Ordering::Relaxed);
+        let synced = self.pending.lock().finished();
+        self.note_synced(synced);
+    }
+
     /// Stops the handler. Where its task never began, that is all.
     pub(super) fn cancel(&self) {
         self.token.cancel();
@@ -141,20 +153,27 @@ pub(super) async fn run<K>(state: Arc<HandlerState<K>>, resync: impl Fn(&Handler
             }
             event = state.next() => event,
         };
-        let key = event.key().clone();
-        if catch_unwind(AssertUnwindSafe(|| handler(event))).is_err() {
-            state.panics.fetch_add(1, Ordering::Relaxed);
-            tracing::error!(handler = state.name, %key, "handler panicked; it goes on with the next event");
-        }
-        state.handled.fetch_add(1, Ordering::Relaxed);
-        let synced = state.pending.lock().finished();
-        state.note_synced(synced);
-        // A handler never waits for anything, so without this a long queue would keep the thread to itself.
-        tokio::task::consume_budget().await;
+        // Handing over the thread costs some microseconds, so several events share that.
+        user_code::run(|| {
+            state.handle(&mut handler, event);
+            for _ in 1..EVENTS_IN_A_ROW {
+                let next = if state.is_removed() {
+                    None
+                } else {
+                    state.pending.lock().pop()
+                };
+                let Some(event) = next else { break };
+                state.handle(&mut handler, event);
+            }
+        });
+        tokio::task::yield_now().await;
     }
     drop(handler);
     state.end();
 }
+
+/// How many events a handler gets before its task looks at anything else.
+const EVENTS_IN_A_ROW: usize = 64;
 
 /// The shortest period of a resync, as in client-go.
 pub(super) const MIN_RESYNC: Duration = Duration::from_secs(1);

@@ -5,6 +5,7 @@ mod handler;
 mod options;
 mod pending;
 mod shared;
+mod user_code;
 
 use std::fmt;
 use std::sync::Arc;
@@ -137,8 +138,8 @@ impl<K: Object> SharedInformer<K> {
     /// Adds a handler with the default settings; see [`handler`](Self::handler) for others.
     ///
     /// It first gets what the store holds as initial additions, then every change, in order for each
-    /// object, in a task of its own. It should return soon: it is called on a thread of the runtime. What has to wait
-    /// goes into a work queue.
+    /// object, in a task of its own. On a multi-threaded runtime it may block, which costs a thread for as long; on a
+    /// current-thread runtime it then holds up everything. Work that has to wait belongs into a work queue.
     ///
     /// A handler that falls behind slows down nobody: from [`DEFAULT_HANDLER_BUFFER`] waiting events on, those of
     /// one object are merged; see [`PendingEvents::push`]. One that panics goes on with the next event.

@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use super::channel::DeltaChannel;
 use super::handler::{self, HandlerState};
+use super::user_code;
 use crate::object::Decoder;
 use crate::reentry::OrderedMutex;
 use crate::reflector::ReflectorMonitor;
@@ -71,7 +72,8 @@ impl<K: Object> Shared<K> {
                 () = self.token.cancelled() => return,
                 batch = self.channel.pop() => batch,
             };
-            if let Err(error) = self.apply(batch) {
+            // Index functions may decode every object of a long list.
+            if let Err(error) = user_code::run(|| self.apply(batch)) {
                 // Only from inside an index function, where this task never is.
                 tracing::error!(informer = self.name, %error, "batch not applied");
             }

@@ -5,6 +5,7 @@ use kubewright_meta::{
     ReplaceOptions,
 };
 
+use super::encode::encode;
 use super::{Api, Deleted, RawList};
 use crate::error::Error;
 use crate::rest::{Request, RestClient};
@@ -17,10 +18,10 @@ impl<K: Object> Api<K> {
     /// As any call; [`Error::is_already_exists`] where the name is taken.
     pub async fn create(&self, object: &K, options: &CreateOptions) -> Result<K, Error> {
         self.own_collection(RestClient::post)
-            .check(|| self.check_object(object))
+            .check(|| self.check_object_namespace(object))
             .check(|| check_named(object))
             .params(options.params())
-            .json(object)
+            .body_of(|| encode(&self.kind, object))
             .send()
             .await?
             .decode_object()
@@ -40,9 +41,9 @@ impl<K: Object> Api<K> {
 
     pub(super) fn replace_request(&self, object: &K, options: &ReplaceOptions) -> Request {
         self.object(object.name(), RestClient::put)
-            .check(|| self.check_object(object))
+            .check(|| self.check_object_namespace(object))
             .params(options.params())
-            .json(object)
+            .body_of(|| encode(&self.kind, object))
     }
 
     /// Changes part of an object, and returns it as it was stored.

@@ -152,10 +152,16 @@ impl Request {
 
     /// The body, from a value.
     pub fn json(self, body: &impl Serialize) -> Self {
+        self.body_of(|| {
+            serde_json::to_vec(body)
+                .map_err(|error| Error::invalid(format!("the body cannot be encoded: {error}")))
+        })
+    }
+
+    /// The body, or why there is none.
+    pub(crate) fn body_of(self, body: impl FnOnce() -> Result<Vec<u8>, Error>) -> Self {
         self.build(|request| {
-            let json = serde_json::to_vec(body)
-                .map_err(|error| Error::invalid(format!("the body cannot be encoded: {error}")))?;
-            request.body = Some(json.into());
+            request.body = Some(body()?.into());
             Ok(())
         })
     }

@@ -90,11 +90,13 @@ impl<T: Clone + Eq, W> QueueCore<T, W> {
         now: impl FnOnce() -> Instant,
         waker: impl FnOnce() -> W,
     ) -> GetStep<T> {
+        self.promote(now);
+        // Before it arrives: if `Clone` panics, the getter still holds its wake-up and can leave with it.
+        let key = self.take();
         if let Some(ticket) = *ticket {
             self.getters.arrive(ticket);
         }
-        self.promote(now);
-        if let Some(key) = self.take() {
+        if let Some(key) = key {
             *ticket = None;
             GetStep::Key(key)
         } else if self.shutting_down {
