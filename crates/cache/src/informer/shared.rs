@@ -73,7 +73,11 @@ impl<K: Object> Shared<K> {
                 batch = self.channel.pop() => batch,
             };
             // Index functions may decode every object of a long list.
-            if let Err(error) = user_code::run(|| self.apply(batch)) {
+            let applied = match batch {
+                Batch::ReplacedAll { .. } => user_code::run(|| self.apply(batch)),
+                batch => self.apply(batch),
+            };
+            if let Err(error) = applied {
                 // Only from inside an index function, where this task never is.
                 tracing::error!(informer = self.name, %error, "batch not applied");
             }

@@ -10,19 +10,18 @@
 
 use std::time::{Duration, Instant};
 
-use kubewright_meta::{ListOptions, ObjectKey, WatchOptions};
-use kubewright_wire::{ListEnd, RawObject, RawWatchEvent};
+use kubewright_meta::{ObjectKey, WatchOptions};
+use kubewright_wire::RawWatchEvent;
 
 use super::action::{Action, ReflectorOptions, Step};
 use super::backoff::Backoff;
 use super::failure::{Cause, Failure};
+use super::listing::Listing;
 use super::status::{Phase, ReflectorMonitor, ReflectorStatus};
 use crate::object::Decoder;
 use crate::version::is_older;
 use crate::{CachedObject, Delta, Indexer};
 
-/// The page size of a first list. The server's watch cache, which answers most lists, ignores it.
-const DEFAULT_PAGE_SIZE: u32 = 500;
 /// A watch that ends sooner, without progress, is a failure.
 const VERY_SHORT: Duration = Duration::from_secs(1);
 /// After so many such watches in a row the version is suspect: the reflector lists again.
@@ -32,29 +31,29 @@ pub(super) const MIN_WATCH_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The state of a reflector.
 pub struct ReflectorCore<K> {
-    options: ReflectorOptions,
+    pub(super) options: ReflectorOptions,
     kind: String,
-    decoder: Decoder<K>,
-    store: Indexer<K>,
+    pub(super) decoder: Decoder<K>,
+    pub(super) store: Indexer<K>,
     random: fastrand::Rng,
     backoff: Backoff,
-    next: Next,
+    pub(super) next: Next,
     not_before: Option<Instant>,
     /// The version seen last: of the last list, or of the last event or bookmark behind it.
-    version: String,
+    pub(super) version: String,
     /// The server no longer has that version, or not yet: the next list asks for the newest state.
-    version_unusable: bool,
+    pub(super) version_unusable: bool,
     /// The server cut a list at version 0 into pages, so it has no watch cache that answers lists.
-    server_pages: bool,
-    listing: Option<Listing<K>>,
+    pub(super) server_pages: bool,
+    pub(super) listing: Option<Listing<K>>,
     watch: Option<Watching>,
     short_watches: u32,
     short_watches_allowed: u32,
-    status: ReflectorMonitor,
+    pub(super) status: ReflectorMonitor,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Next {
+pub(super) enum Next {
     List,
     Watch,
 }
@@ -64,17 +63,6 @@ enum Change {
     Added,
     Modified,
     Deleted,
-}
-
-/// A list being read. Nothing of it counts before its end.
-struct Listing<K> {
-    version: String,
-    continue_token: Option<String>,
-    /// Without pages, since a page token expired.
-    whole: bool,
-    /// The version of the first page: later pages are of the same state, or of a newer one.
-    list_version: Option<String>,
-    objects: Vec<CachedObject<K>>,
 }
 
 struct Watching {
@@ -143,49 +131,6 @@ impl<K> ReflectorCore<K> {
         }
     }
 
-    fn list_request(&mut self) -> ListOptions {
-        self.status.change(|status| status.phase = Phase::Listing);
-        let version = self.list_version();
-        let listing = self.listing.get_or_insert_with(|| Listing {
-            version,
-            continue_token: None,
-            whole: false,
-            list_version: None,
-            objects: Vec::new(),
-        });
-        let mut request = ListOptions {
-            labels: self.options.select.labels.clone(),
-            fields: self.options.select.fields.clone(),
-            ..ListOptions::default()
-        };
-        let served_from_cache = !matches!(listing.version.as_str(), "" | "0");
-        request.limit = match self.options.page_size {
-            _ if listing.whole => None,
-            Some(size) => Some(size),
-            None if self.server_pages || !served_from_cache => Some(DEFAULT_PAGE_SIZE),
-            None => None,
-        };
-        match &listing.continue_token {
-            // The token says which state it continues; a version beside it is an error.
-            Some(token) => request.continue_token = Some(token.clone()),
-            None => {
-                request.resource_version =
-                    Some(listing.version.clone()).filter(|version| !version.is_empty());
-            }
-        }
-        request
-    }
-
-    /// The version a list asks for: the first takes what the server has at hand; later ones must not go back behind
-    /// what was seen.
-    fn list_version(&self) -> String {
-        match (self.version_unusable, self.version.as_str()) {
-            (true, _) => String::new(),
-            (false, "") => "0".to_owned(),
-            (false, seen) => seen.to_owned(),
-        }
-    }
-
     fn watch_request(&mut self, now: Instant) -> WatchOptions {
         self.status.change(|status| {
             status.phase = Phase::Watching;
@@ -207,23 +152,6 @@ impl<K> ReflectorCore<K> {
         }
     }
 
-    /// An object of the list.
-    pub fn list_item(&mut self, raw: RawObject) {
-        if raw.name().is_empty() {
-            self.bad_object(None, "an object without a name");
-            return;
-        }
-        // What is held already is not kept a second time while a long list is read.
-        let held = self
-            .store
-            .get(raw.key())
-            .filter(|held| held.is_version(&raw));
-        let object = held.unwrap_or_else(|| CachedObject::new(raw, &self.decoder));
-        if let Some(listing) = &mut self.listing {
-            listing.objects.push(object);
-        }
-    }
-
     /// An object of a list, or an event, could not be read. The others go on. Where the list still names it, the
     /// version that the store has stays.
     pub fn bad_object(&mut self, key: Option<&ObjectKey>, message: impl Into<String>) {
@@ -241,56 +169,6 @@ impl<K> ReflectorCore<K> {
             status.bad_objects += 1;
             status.last_error = Some(message);
         });
-    }
-
-    /// The end of a page. Gives the whole list when it was the last.
-    pub fn list_end(&mut self, end: ListEnd) -> Option<Delta<K>> {
-        let mut listing = self.listing.take()?;
-        let list_version = listing.list_version.take().unwrap_or(end.resource_version);
-        if let Some(token) = end.continue_token {
-            self.server_pages |= listing.version == "0";
-            listing.continue_token = Some(token);
-            listing.list_version = Some(list_version);
-            self.listing = Some(listing);
-            return None;
-        }
-        self.version.clone_from(&list_version);
-        self.version_unusable = false;
-        self.next = Next::Watch;
-        self.status.change(|status| {
-            status.lists += 1;
-            status.resource_version.clone_from(&list_version);
-        });
-        Some(Delta::ReplacedAll {
-            resource_version: list_version,
-            objects: listing.objects,
-        })
-    }
-
-    /// A page could not be read to its end. What was read of the list is dropped.
-    pub fn list_failed(&mut self, now: Instant, failure: Failure) {
-        let listing = self.listing.take();
-        let (version, paged) = listing
-            .map(|listing| (listing.version, listing.continue_token.is_some()))
-            .unwrap_or_default();
-        match failure.cause {
-            // The pages took longer than the server keeps a state: once more, in one piece.
-            Cause::Expired if paged => {
-                self.note(&failure);
-                self.listing = Some(Listing {
-                    version,
-                    continue_token: None,
-                    whole: true,
-                    list_version: None,
-                    objects: Vec::new(),
-                });
-            }
-            Cause::Expired | Cause::VersionTooLarge if !version.is_empty() => {
-                self.note(&failure);
-                self.version_unusable = true;
-            }
-            _ => self.back_off(now, &failure),
-        }
     }
 
     /// The server has accepted the watch.
@@ -407,7 +285,7 @@ impl<K> ReflectorCore<K> {
         self.back_off(now, &failure);
     }
 
-    fn back_off(&mut self, now: Instant, failure: &Failure) {
+    pub(super) fn back_off(&mut self, now: Instant, failure: &Failure) {
         self.note(failure);
         let wait = self.backoff.after_failure(now, &mut self.random);
         let wait = wait.max(failure.retry_after.unwrap_or_default());
@@ -420,7 +298,7 @@ impl<K> ReflectorCore<K> {
         self.not_before = Some(now + wait);
     }
 
-    fn note(&self, failure: &Failure) {
+    pub(super) fn note(&self, failure: &Failure) {
         tracing::debug!(
             kind = self.kind,
             error = failure.message,

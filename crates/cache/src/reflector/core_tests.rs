@@ -1,5 +1,6 @@
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright_meta::{Kind, Reason, StatusError};
+use kubewright_meta::{Kind, ListOptions, Reason, StatusError};
+use kubewright_wire::{ListEnd, RawObject};
 
 use super::*;
 use crate::Batch;

@@ -4,6 +4,7 @@ mod action;
 mod backoff;
 mod core;
 mod failure;
+mod listing;
 mod status;
 mod task;
 
