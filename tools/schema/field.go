@@ -101,8 +101,8 @@ func (s *schema) readOptions(found field, member reflect.StructField, inner refl
 		}
 		found.name, found.flag = "-", "inline"
 	case omitzero:
-		if inner.Kind() == reflect.Struct && found.form == "" && special[inner] != "time" {
-			return nil, errors.New("omitzero on a struct is not handled")
+		if special[inner] != "time" {
+			return nil, errors.New("omitzero is only known on a time")
 		}
 		found.flag = "omitzero"
 	case !omitempty:
@@ -121,10 +121,8 @@ func (s *schema) typeName(goType reflect.Type) (string, error) {
 		return "", fmt.Errorf("%s writes its JSON itself, in a way that is not known", goType)
 	}
 	switch goType.Kind() {
-	case reflect.String, reflect.Bool, reflect.Int32, reflect.Int64, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+	case reflect.String, reflect.Bool, reflect.Int32, reflect.Int64:
 		return goType.Kind().String(), nil
-	case reflect.Int:
-		return "int64", nil
 	case reflect.Slice:
 		if isBytes(goType) {
 			return "bytes", nil

@@ -48,12 +48,13 @@ impl LoadOptions {
     fn chooses_entries(&self) -> bool {
         [&self.context, &self.cluster, &self.user]
             .into_iter()
-            .any(|choice| choice.as_deref().is_some_and(is_set))
+            .any(|choice| given(choice).is_some())
     }
 }
 
-fn is_set(text: &str) -> bool {
-    !text.is_empty()
+/// What the caller gave; an empty text is as good as nothing.
+pub(crate) fn given(choice: &Option<String>) -> Option<&str> {
+    choice.as_deref().filter(|choice| !choice.is_empty())
 }
 
 impl Config {

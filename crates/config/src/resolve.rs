@@ -8,7 +8,7 @@ use crate::{
     config::{ClientIdentity, Config, Credentials, check_token},
     error::{Error, Kind, Problem},
     kubeconfig::{Cluster, Context, Kubeconfig, User},
-    load::LoadOptions,
+    load::{LoadOptions, given},
     material::{Material, Pem},
     origin::{EntryKind, Origin, Setting},
     secret::Secret,
@@ -330,11 +330,6 @@ fn refuse_unsupported<const N: usize>(
             problems.push(Problem::unsupported(origin, field));
         }
     }
-}
-
-/// What the caller gave; an empty text is as good as nothing.
-fn given(choice: &Option<String>) -> Option<&str> {
-    choice.as_deref().filter(|choice| !choice.is_empty())
 }
 
 #[cfg(test)]

@@ -94,14 +94,21 @@ pub(crate) fn join_host_port(host: &str, port: &str) -> String {
 }
 
 /// The address fit to be shown: without user information and without query.
+///
+/// User information ends at the last `@`, wherever that is: a password may hold any sign.
 pub(crate) fn redact(server: &str) -> String {
-    let server = &server[..server.find(['?', '#']).unwrap_or(server.len())];
-    match (server.rfind('@'), server.find("://")) {
-        (Some(at), Some(scheme)) if scheme + 3 <= at => {
-            format!("{}***{}", &server[..scheme + 3], &server[at..])
+    let shown = match server.rfind('@') {
+        Some(at) => {
+            let end = server[..at].find("://");
+            let is_scheme = |end: &usize| server[..*end].bytes().all(|c| c.is_ascii_alphanumeric());
+            let scheme = end.filter(is_scheme).map_or("", |end| &server[..end + 3]);
+            format!("{scheme}***{}", &server[at..])
         }
-        (Some(at), _) => format!("***{}", &server[at..]),
-        (None, _) => server.to_owned(),
+        None => server.to_owned(),
+    };
+    match shown.find(['?', '#']) {
+        Some(query) => shown[..query].to_owned(),
+        None => shown,
     }
 }
 

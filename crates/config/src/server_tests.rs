@@ -64,6 +64,10 @@ fn user_information_is_refused_and_not_shown() {
         "https://me:hunter2@lab",
         "me:hunter2@lab:6443",
         "https://lab:bad@hunter2:9@x?token=hunter2",
+        "https://me:hunter2?x@lab",
+        "https://me:hunter2#x@lab",
+        "me:hunter2://x@lab",
+        "https://me:?hunter2@lab/a b",
     ] {
         let error = ServerUrl::parse(bad, false).unwrap_err();
         assert!(!error.contains("hunter2"), "{error}");

@@ -111,23 +111,22 @@ impl Expectations {
     /// nothing was expected, or 5 minutes have passed.
     pub fn satisfied(&self, owner: &ObjectKey) -> bool {
         let now = Instant::now();
-        let all = self.pending.lock();
-        let Some(pending) = all.get(owner) else {
-            return true;
-        };
-        if pending.is_fulfilled() {
-            return true;
+        let mut all = self.pending.lock();
+        let settled = |pending: &Pending| pending.is_fulfilled() || pending.is_expired(now);
+        if all.get(owner).is_some_and(|pending| !settled(pending)) {
+            return false;
         }
-        let expired = pending.is_expired(now);
-        if expired {
+        let settled = all.remove(owner);
+        drop(all);
+        if let Some(expired) = settled.filter(|pending| !pending.is_fulfilled()) {
             tracing::warn!(
                 %owner,
-                creations = pending.creations,
-                deletions = pending.deletions.len(),
+                creations = expired.creations,
+                deletions = expired.deletions.len(),
                 "expected changes were not seen within 5 minutes; going on without them"
             );
         }
-        expired
+        true
     }
 
     /// Forgets `owner`, which no longer exists.

@@ -72,6 +72,7 @@ async fn an_event_that_never_comes_holds_up_for_five_minutes() {
     assert!(!expectations.satisfied(&web()));
     tokio::time::advance(Duration::from_millis(1)).await;
     assert!(expectations.satisfied(&web()));
+    assert!(expectations.pending.lock().is_empty(), "it is said once");
     // The lost ones are not waited for again.
     expectations.expect_creations(&web(), 1);
     assert!(!expectations.satisfied(&web()));

@@ -206,6 +206,25 @@ async fn children_that_are_gone_are_left_out_quietly() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refused_adoption_is_no_child_gone() {
+    let shop = Shop::new().await;
+    let mut orphan = create(&shop.pods, &pod("orphan", "web")).await;
+    let mut nameless = owner_reference_of(&shop.web, &Kind::of());
+    (nameless.uid, nameless.name, nameless.controller) = ("other".into(), String::new(), None);
+    orphan.metadata.owner_references = Some(vec![nameless]);
+    let error = shop.claim(&[&orphan]).await.unwrap_err();
+    assert!(
+        error.client_error().unwrap().is_invalid() && error.to_string().contains("ownerReferences"),
+        "{error}"
+    );
+
+    // Another object by the same name, as far as the server can tell.
+    orphan.metadata.owner_references = None;
+    orphan.metadata.uid = Some("another".into());
+    assert!(shop.claim(&[&orphan]).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_owner_that_is_no_longer_itself_adopts_nothing() {
     let shop = Shop::new().await;
     let orphans = [

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{self, Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{GroupVersionKind, Object, TypeMeta};
@@ -17,7 +17,8 @@ pub struct Unstructured {
     pub types: TypeMeta,
     /// `metadata`.
     pub metadata: ObjectMeta,
-    /// Every other top-level field, such as `spec`, `status` or `data`.
+    /// Every other top-level field, such as `spec`, `status` or `data`. An object with `apiVersion`, `kind` or
+    /// `metadata` in here cannot be serialized.
     pub fields: Map<String, Value>,
 }
 
@@ -42,7 +43,8 @@ impl Unstructured {
     }
 
     /// Sets the value at a path of field names outside the metadata, making the maps on the way. A value on
-    /// the way that is no map is replaced by one. An empty path changes nothing.
+    /// the way that is no map is replaced by one. An empty path changes nothing. Labels and the like are set in
+    /// [`metadata`](Self::metadata).
     pub fn set_field(&mut self, path: &[&str], value: impl Into<Value>) {
         let Some((last, parents)) = path.split_last() else {
             return;
@@ -117,6 +119,12 @@ impl<'de> Deserialize<'de> for Unstructured {
 
 impl Serialize for Unstructured {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let own = ["apiVersion", "kind", "metadata"];
+        if let Some(name) = own.iter().find(|name| self.fields.contains_key(**name)) {
+            return Err(ser::Error::custom(format_args!(
+                "field `{name}` is set twice: it belongs in the field of its own, not in `fields`"
+            )));
+        }
         let mut map = serializer.serialize_map(Some(self.fields.len() + 3))?;
         if !self.types.api_version.is_empty() {
             map.serialize_entry("apiVersion", &self.types.api_version)?;
@@ -166,5 +174,14 @@ mod tests {
             object.field(&["spec"]),
             Some(&json!({"size": {"deeper": true}}))
         );
+    }
+
+    #[test]
+    fn a_second_metadata_is_refused_not_sent() {
+        let gvk = GroupVersionKind::new("lab.test", "v1", "Widget");
+        let mut object = Unstructured::new(&gvk, "w");
+        object.set_field(&["metadata", "labels", "app"], "web");
+        let error = serde_json::to_string(&object).unwrap_err().to_string();
+        assert!(error.contains("`metadata` is set twice"), "{error}");
     }
 }

@@ -20,6 +20,11 @@ enum Kind {
         key: Option<ObjectKey>,
         fault: SyntaxError,
     },
+    Protobuf {
+        what: String,
+        path: String,
+        problem: String,
+    },
     TooLarge {
         what: &'static str,
         limit: usize,
@@ -63,6 +68,18 @@ impl Error {
             what: what.into(),
             key,
             fault,
+        }))
+    }
+
+    pub(crate) fn malformed_protobuf(
+        what: &str,
+        path: String,
+        problem: &impl fmt::Display,
+    ) -> Self {
+        Self(Box::new(Kind::Protobuf {
+            what: what.to_owned(),
+            path,
+            problem: problem.to_string(),
         }))
     }
 
@@ -112,9 +129,9 @@ impl Error {
         }))
     }
 
-    /// The bytes are not JSON, or not an object with Kubernetes metadata.
+    /// The bytes are neither JSON nor, where that is read, protobuf; or no object with Kubernetes metadata.
     pub fn is_malformed(&self) -> bool {
-        matches!(*self.0, Kind::Malformed { .. })
+        matches!(*self.0, Kind::Malformed { .. } | Kind::Protobuf { .. })
     }
 
     /// An object, event or list item is larger than [`MAX_OBJECT_BYTES`](crate::MAX_OBJECT_BYTES).
@@ -162,17 +179,21 @@ impl Error {
     }
 
     /// The path of the field that does not fit, such as `spec.ports[0].targetPort`; see
-    /// [`is_decode`](Self::is_decode).
+    /// [`is_decode`](Self::is_decode), or [`is_malformed`](Self::is_malformed) for protobuf.
     pub fn field(&self) -> Option<&str> {
         match &*self.0 {
-            Kind::Decode { path, .. } | Kind::FieldPath { path, .. } if !path.is_empty() => {
+            Kind::Decode { path, .. }
+            | Kind::FieldPath { path, .. }
+            | Kind::Protobuf { path, .. }
+                if !path.is_empty() =>
+            {
                 Some(path)
             }
             _ => None,
         }
     }
 
-    /// The byte at which the document goes wrong; see [`is_malformed`](Self::is_malformed).
+    /// The byte at which a JSON document goes wrong; see [`is_malformed`](Self::is_malformed).
     pub fn offset(&self) -> Option<usize> {
         match &*self.0 {
             Kind::Malformed { fault, .. } => Some(fault.offset),
@@ -199,6 +220,17 @@ impl fmt::Display for Error {
                     fault.problem,
                     fault.offset
                 )
+            }
+            Kind::Protobuf {
+                what,
+                path,
+                problem,
+            } => {
+                write!(f, "malformed protobuf of {what}: ")?;
+                if !path.is_empty() {
+                    write!(f, "{path}: ")?;
+                }
+                f.write_str(problem)
             }
             Kind::TooLarge { what, limit } => {
                 write!(f, "{what} is larger than the limit of {limit} bytes")

@@ -3,7 +3,7 @@
 //! A client of a large cluster receives many more objects than it looks into. So objects are kept as
 //! the bytes they came in, with a header read ([`RawObject`]), and decoded only on demand. Bodies are cut into objects
 //! while they arrive, by [`ListSplitter`] and [`FrameSplitter`], and never held whole; [`RawWatchEvent`] says
-//! what one frame of a watch means. Everything here is plain computing on bytes: no IO, no tasks.
+//! what one frame of a watch means. [`protobuf`] reads the other form that clients send objects in. Everything here is plain computing on bytes: no IO, no tasks.
 //!
 //! ```
 //! use k8s_openapi::api::core::v1::Pod;
@@ -31,6 +31,7 @@ mod frame_splitter;
 mod header;
 mod list_end;
 mod list_splitter;
+pub mod protobuf;
 mod raw_object;
 mod scan;
 mod status;

@@ -364,3 +364,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn owner_references_that_are_accepted_can_be_decoded() {
+    for (owners, count) in [
+        ("[{}]", 1),
+        (
+            r#"[{"apiVersion":null,"kind":null,"name":null,"uid":null,"controller":null}, {"blockOwnerDeletion":false}]"#,
+            2,
+        ),
+        (
+            r#"[{"name":"a","name":"b","other":{"deep":[1]},"controller":true,"controller":null}]"#,
+            1,
+        ),
+    ] {
+        let object = raw(&format!(r#"{{"metadata":{{"ownerReferences":{owners}}}}}"#));
+        assert_eq!(object.owner_references().len(), count, "{owners}");
+    }
+}

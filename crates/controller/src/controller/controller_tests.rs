@@ -243,3 +243,17 @@ async fn a_run_that_is_dropped_leaves_nothing_behind() {
     assert_eq!(stats.active(), 0);
     assert!(fed.is_removed());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_dropped_while_a_handler_is_at_work_stops_the_others() {
+    let (fed, pods) = (HandFed::stuck("replicasets"), HandFed::new("pods"));
+    let mut controller = fed.controller();
+    controller.sources.push(pods.source(true));
+    let mut running = Running::start(controller, |_| async { Ok(Action::done()) }).await;
+    running.shut_down();
+    settle().await;
+    assert!(!running.task.is_finished());
+    running.task.abort();
+    settle().await;
+    assert!(fed.is_removed() && pods.is_removed());
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use kubewright_meta::{Object, ObjectKey};
 use kubewright_queue::DelayingQueue;
 use tokio::task::JoinSet;
@@ -81,11 +82,8 @@ impl<K: Object> Controller<K> {
             tokio::select! {
                 biased;
                 () = &mut shutdown => break,
-                // A reconcile's panic is caught; this is what else can break in a user's types, such as a drop.
                 Some(ended) = tasks.join_next() => {
-                    let error = ended.err().map(|error| error.to_string());
-                    tracing::error!(controller = &*workshop.controller, error, "a worker broke; replacing it");
-                    workshop.counters.count_panic();
+                    workshop.ended(ended);
                     tasks.spawn(Arc::clone(&workshop).work());
                 }
             }
@@ -93,7 +91,7 @@ impl<K: Object> Controller<K> {
         tracing::debug!(controller = &*workshop.controller, "stopping");
         workshop.stop.cancel();
         listening.stop().await;
-        if finish(&mut tasks, grace).await {
+        if finish(&workshop, &mut tasks, grace).await {
             return Ok(());
         }
         let running = counters.running_keys();
@@ -132,8 +130,12 @@ impl<K: Object> Controller<K> {
 }
 
 /// Whether all workers ended in time.
-async fn finish(tasks: &mut JoinSet<()>, grace: Option<Duration>) -> bool {
-    let all = async { while tasks.join_next().await.is_some() {} };
+async fn finish(workshop: &Workshop, tasks: &mut JoinSet<()>, grace: Option<Duration>) -> bool {
+    let all = async {
+        while let Some(ended) = tasks.join_next().await {
+            workshop.ended(ended);
+        }
+    };
     match grace {
         None => {
             all.await;
@@ -170,9 +172,8 @@ impl Listening {
     /// Takes the handlers off their informers and waits until none of them is at work.
     async fn stop(mut self) {
         self.queue.shut_down();
-        for (_, handler) in self.handlers.drain(..) {
-            handler.remove().await;
-        }
+        // All at once: dropped while it waits for one of them, it has stopped the others too.
+        join_all(self.handlers.drain(..).map(|(_, handler)| handler.remove())).await;
     }
 }
 

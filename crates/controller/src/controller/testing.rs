@@ -25,6 +25,8 @@ struct State {
     intake: Mutex<Option<Intake>>,
     synced: watch::Sender<bool>,
     removed: AtomicBool,
+    /// Its last call never ends.
+    stuck: AtomicBool,
 }
 
 impl HandFed {
@@ -34,12 +36,19 @@ impl HandFed {
             intake: Mutex::default(),
             synced: watch::Sender::new(true),
             removed: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
         }))
     }
 
     pub(super) fn unsynced(what: &'static str) -> Self {
         let fed = Self::new(what);
         fed.set_synced(false);
+        fed
+    }
+
+    pub(super) fn stuck(what: &'static str) -> Self {
+        let fed = Self::new(what);
+        fed.0.stuck.store(true, Ordering::Relaxed);
         fed
     }
 
@@ -98,7 +107,12 @@ impl Registration for HandFed {
     }
 
     fn remove(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move { self.0.removed.store(true, Ordering::Relaxed) })
+        Box::pin(async move {
+            self.0.removed.store(true, Ordering::Relaxed);
+            if self.0.stuck.load(Ordering::Relaxed) {
+                std::future::pending().await
+            }
+        })
     }
 }
 

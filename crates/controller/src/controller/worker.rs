@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use kubewright_meta::ObjectKey;
 use kubewright_queue::{DelayingQueue, RateLimiter};
 use parking_lot::Mutex;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -78,6 +79,15 @@ impl Workshop {
         }
     }
 
+    /// To be told how a worker's task ended. A reconcile's panic is caught; this is what else can break in a user's
+    /// types, such as a drop.
+    pub(super) fn ended(&self, task: Result<(), JoinError>) {
+        if let Err(error) = task {
+            self.counters.count_panic();
+            tracing::error!(controller = &*self.controller, %error, "a worker broke");
+        }
+    }
+
     async fn process(&self, key: ObjectKey) {
         // Released last, also when this task is cut off: nobody else gets the key before its retry is arranged.
         let held = self.queue.done_on_drop(key);
@@ -122,12 +132,13 @@ impl Workshop {
             self.give_up(key, &error);
             return;
         }
+        // First of all: an error that panics when it is printed must not cost the key its retry.
+        self.retry(key);
         if is_conflict(&error) {
             tracing::debug!(controller, %key, %error, "reconcile met a conflict; trying again");
         } else {
             tracing::warn!(controller, %key, %error, "reconcile failed; trying again");
         }
-        self.retry(key);
     }
 
     fn retry(&self, key: &ObjectKey) {

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use kubewright_queue::{BucketLimiter, ExponentialLimiter};
 use parking_lot::Mutex;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Metadata, Subscriber};
 
 use crate::Action;
 use crate::controller::testing::{HandFed, Log, Running, key, settle};
@@ -122,6 +125,76 @@ async fn a_worker_that_breaks_is_replaced() {
     fed.event(&key("b"));
     settle().await;
     assert_eq!(log.names(), ["a", "a", "b"]);
+    assert_eq!((stats.panics(), stats.active()), (1, 0));
+    running.end().await.unwrap();
+}
+
+/// An error that panics when it is printed.
+#[derive(Debug)]
+struct BreaksWhenPrinted;
+
+impl fmt::Display for BreaksWhenPrinted {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        panic!("printed");
+    }
+}
+
+impl std::error::Error for BreaksWhenPrinted {}
+
+/// Prints every field of what is logged, as a real subscriber does.
+struct Prints;
+
+impl Visit for Prints {
+    fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
+        let _ = format!("{value:?}");
+    }
+}
+
+impl Subscriber for Prints {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(&mut Prints);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_breaks_the_log_is_retried() {
+    // For all threads: what one thread alone subscribes to, the first use on another may switch off. It does no harm
+    // to the other tests.
+    tracing::subscriber::set_global_default(Prints).unwrap();
+    let (fed, log) = (HandFed::new("replicasets"), Log::new());
+    let controller = fed.controller();
+    let stats = controller.stats();
+    let noted = log.clone();
+    let running = Running::start(controller, move |key| {
+        let nth = noted.note(&key);
+        async move {
+            if nth == 1 {
+                Err(BreaksWhenPrinted.into())
+            } else {
+                Ok(Action::done())
+            }
+        }
+    })
+    .await;
+    fed.event(&key("a"));
+    settle().await;
+    assert_eq!(log.names(), ["a", "a"]);
     assert_eq!((stats.panics(), stats.active()), (1, 0));
     running.end().await.unwrap();
 }

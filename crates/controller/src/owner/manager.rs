@@ -4,7 +4,9 @@ use std::fmt;
 
 use kubewright_cache::CachedObject;
 use kubewright_client::{Api, Client};
-use kubewright_meta::{GetOptions, Kind, Object, Patch, PatchOptions, Selector, Unstructured};
+use kubewright_meta::{
+    GetOptions, Kind, Object, Patch, PatchOptions, Selector, StatusError, Unstructured,
+};
 use serde_json::Value;
 
 use super::claim::{Child, Claimant, Decision};
@@ -147,8 +149,7 @@ impl<C: Object> ControllerRefManager<C> {
                 tracing::debug!(child = %child.key(), owner = %self.owner_text, verb, "owner changed");
                 Ok(true)
             }
-            // Invalid is what servers say about a patch whose uid is not the object's.
-            Err(error) if error.is_not_found() || error.is_invalid() => {
+            Err(error) if error.is_not_found() || is_other_uid(&error) => {
                 tracing::debug!(child = %child.key(), owner = %self.owner_text, verb, %error, "child gone");
                 Ok(false)
             }
@@ -178,6 +179,17 @@ impl<C: Object> ControllerRefManager<C> {
             )),
         }
     }
+}
+
+/// A patch whose uid is not the object's is refused as an attempt to change it. Anything else that is invalid is not
+/// the sign of another object.
+fn is_other_uid(error: &kubewright_client::Error) -> bool {
+    let field = Some("metadata.uid");
+    let named = |status: &StatusError| {
+        let mut causes = status.causes().iter();
+        status.is_invalid() && causes.any(|cause| cause.field.as_deref() == field)
+    };
+    error.status().is_some_and(named)
 }
 
 fn in_namespace_of<K: Object>(api: Api<K>, namespace: Option<&str>) -> Api<K> {

@@ -5,15 +5,28 @@ use std::fmt;
 /// Input longer than this is cut in messages: a selector may come from a stranger's request.
 const SHOWN_CHARACTERS: usize = 256;
 
+/// A piece of the input as messages quote it.
+pub(super) struct Shown<'a>(pub(super) &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(SHOWN_CHARACTERS) {
+            Some((end, _)) => write!(f, "{:?}", format!("{}…", &self.0[..end])),
+            None => write!(f, "{:?}", self.0),
+        }
+    }
+}
+
 /// A label or field selector was refused.
 ///
-/// The text names the selector as given (cut when very long), the place in it, and the reason.
+/// The text names the selector as given (what is very long is cut), the place in it, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectorError(Box<Refusal>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Refusal {
     subject: Subject,
+    /// As it is shown.
     input: Option<String>,
     place: Place,
     reason: String,
@@ -61,13 +74,9 @@ impl SelectorError {
             }
             _ => Place::End,
         };
-        let mut shown: String = input.chars().take(SHOWN_CHARACTERS).collect();
-        if shown.len() < input.len() {
-            shown.push('…');
-        }
         Self(Box::new(Refusal {
             subject,
-            input: Some(shown),
+            input: Some(Shown(input).to_string()),
             place,
             reason: fault.reason,
         }))
@@ -103,7 +112,7 @@ impl fmt::Display for SelectorError {
             Subject::Fields => "invalid field selector",
         })?;
         if let Some(input) = input {
-            write!(f, " {input:?}")?;
+            write!(f, " {input}")?;
         }
         match place {
             Place::Whole => {}

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::SyntaxError;
+use super::error::{Shown, SyntaxError};
 use super::field::{FieldOperator, FieldTerm};
 
 /// The terms in the order they were written.
@@ -35,7 +35,10 @@ pub(super) fn check_path(path: &str) -> Result<(), String> {
         return Err("the field path is empty".to_owned());
     }
     match path.chars().find(|c| is_special(*c) || *c == '!') {
-        Some(sign) => Err(format!("field path {path:?} must not contain '{sign}'")),
+        Some(sign) => Err(format!(
+            "field path {} must not contain '{sign}'",
+            Shown(path)
+        )),
         None => Ok(()),
     }
 }
@@ -61,7 +64,7 @@ fn parse_term(at: usize, term: &str) -> Result<FieldTerm, SyntaxError> {
     let Some((left, right)) = term.split_once('=') else {
         return Err(SyntaxError::new(
             at,
-            format!("{term:?} has none of '=', '==' and '!='"),
+            format!("{} has none of '=', '==' and '!='", Shown(term)),
         ));
     };
     let (path, operator) = match left.strip_suffix('!') {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 
-use super::error::{SelectorError, Subject};
+use super::error::{SelectorError, Shown, Subject};
 use super::label_parser;
 use super::labels::Labels;
 use super::requirement::{Operator, Requirement};
@@ -220,7 +220,8 @@ fn requirement_of(expression: &LabelSelectorRequirement) -> Result<Requirement, 
             return Err(SelectorError::in_value(
                 Subject::Labels,
                 format!(
-                    "{other:?} is not a valid label selector operator; use In, NotIn, Exists or DoesNotExist"
+                    "{} is not a valid label selector operator; use In, NotIn, Exists or DoesNotExist",
+                    Shown(other)
                 ),
             ));
         }

@@ -7,6 +7,8 @@ use std::fmt;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use super::error::Shown;
+
 /// A piece of a label selector. Anything that is neither blank nor a sign belongs to a word; what
 /// may be in a key or value is validation's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +85,7 @@ fn is_sign(c: char) -> bool {
 impl fmt::Display for Token<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Word(word) => write!(f, "{word:?}"),
+            Self::Word(word) => Shown(word).fmt(f),
             Self::Comma => f.write_str("','"),
             Self::Open => f.write_str("'('"),
             Self::Close => f.write_str("')'"),

@@ -209,3 +209,28 @@ proptest! {
         prop_assert_eq!(selector.matches(read), model);
     }
 }
+
+/// A selector may come from a stranger's request, and its error may go into a log.
+#[test]
+fn errors_about_huge_input_stay_short() {
+    let huge = "_x".repeat(100_000);
+    let label_texts = [
+        huge.clone(),
+        format!("a={huge}"),
+        format!("a {huge}"),
+        format!("a in (b,{huge}"),
+        format!("a>{huge}"),
+    ];
+    let field_texts = [huge.clone(), format!("a!{huge}=b")];
+    let labels = label_texts
+        .iter()
+        .map(|text| text.parse::<Selector>().unwrap_err());
+    let fields = field_texts
+        .iter()
+        .map(|text| text.parse::<FieldSelector>().unwrap_err());
+    let built = Selector::from_labels([("a", &huge)]).unwrap_err();
+    for error in labels.chain(fields).chain([built]) {
+        let text = error.to_string();
+        assert!(text.len() < 1500 && text.contains('…'), "{text}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::error::{SelectorError, Subject};
+use super::error::{SelectorError, Shown, Subject};
 use super::labels::Labels;
 use super::validation::{check_label_key, check_label_value};
 
@@ -76,7 +76,7 @@ impl Requirement {
         if let Err(violations) = check_label_key(&key) {
             return Err(Fault {
                 part: Part::Key,
-                reason: format!("key {key:?}: {violations}"),
+                reason: format!("key {}: {violations}", Shown(&key)),
             });
         }
         values.sort_unstable();
@@ -91,7 +91,7 @@ impl Requirement {
             if let Some(reason) = operator.broken_value_rule(value) {
                 return Err(Fault {
                     part: Part::Value(value.clone()),
-                    reason: format!("value {value:?} of label {key:?}: {reason}"),
+                    reason: format!("value {} of label {key:?}: {reason}", Shown(value)),
                 });
             }
         }
