@@ -27,6 +27,7 @@ mod check;
 mod checks;
 mod cleanup;
 mod context;
+mod custom;
 mod objects;
 mod path;
 mod report;

@@ -31,8 +31,18 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for failure in &self.failed {
-            writeln!(f, "FAILED {}\n    {}", failure.check, failure.reason.replace('\n', "\n    "))?;
+            writeln!(
+                f,
+                "FAILED {}\n    {}",
+                failure.check,
+                failure.reason.replace('\n', "\n    ")
+            )?;
         }
-        write!(f, "{} passed, {} failed", self.passed.len(), self.failed.len())
+        write!(
+            f,
+            "{} passed, {} failed",
+            self.passed.len(),
+            self.failed.len()
+        )
     }
 }

@@ -6,6 +6,7 @@ mod kubectl;
 mod on_controlplane;
 mod programs;
 mod say;
+mod schema;
 mod signals;
 mod workspace;
 
@@ -35,6 +36,8 @@ enum Chore {
     Chaos(on_controlplane::Chaos),
     /// Check on a real control plane what the development server is held to as well
     Conformance(on_controlplane::Conformance),
+    /// Write the schema of Kubernetes' protobuf anew from the Go types, or check it
+    Schema(schema::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Chore::Streams(args) => on_controlplane::streams(&args),
         Chore::Chaos(args) => on_controlplane::chaos(&args),
         Chore::Conformance(args) => on_controlplane::conformance(&args),
+        Chore::Schema(args) => schema::run(&args),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {}", error.with_causes());

@@ -1,4 +1,4 @@
-//! Patches: JSON merge patch (RFC 7386) and JSON patch (RFC 6902).
+//! Patches of either kind: what is refused, what cannot change, and what a change does to the object.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -10,18 +10,6 @@ use crate::{Check, Context};
 
 pub(super) fn checks() -> Vec<Check> {
     checks!("patch":
-        a_merge_patch_sets_replaces_and_removes,
-        a_merge_patch_keeps_what_it_does_not_name,
-        a_null_for_nothing_changes_nothing,
-        nulls_within_new_members_are_not_kept,
-        lists_are_taken_whole,
-        a_json_patch_carries_out_each_operation,
-        a_json_patch_works_on_lists,
-        escapes_in_paths_are_understood,
-        replacing_what_is_not_there_adds_it,
-        a_failing_test_changes_nothing,
-        a_later_failure_undoes_all,
-        an_operation_on_nothing_is_refused,
         what_is_no_patch_is_refused,
         an_unknown_operation_is_refused,
         other_content_types_are_refused,
@@ -42,162 +30,6 @@ pub(super) fn checks() -> Vec<Check> {
 
 const PATH: &str = "configmaps/a";
 
-/// A ConfigMap whose annotations are the target of merge patches.
-async fn annotated(context: &Context, annotations: Value) -> Result<Value, String> {
-    let object = json!({"metadata": {"name": "a", "annotations": annotations}});
-    context.create("configmaps", object).await
-}
-
-async fn a_merge_patch_sets_replaces_and_removes(context: Context) -> Outcome {
-    annotated(&context, json!({"a": "b", "b": "c"})).await?;
-    // The flat rows of the table in RFC 7386.
-    let rows = [
-        (json!({"a": "c"}), json!({"a": "c", "b": "c"})),
-        (json!({"d": "e"}), json!({"a": "c", "b": "c", "d": "e"})),
-        (json!({"a": null}), json!({"b": "c", "d": "e"})),
-        (json!({"b": null, "d": "f"}), json!({"d": "f"})),
-    ];
-    for (patch, expected) in rows {
-        let patch = json!({"metadata": {"annotations": patch}});
-        let patched = context.merge(PATH, patch.clone()).await?.expect(200)?;
-        ensure_eq!(patched["metadata"]["annotations"], expected, "after {patch}");
-    }
-    let patch = json!({"metadata": {"annotations": null}});
-    let patched = context.merge(PATH, patch).await?.expect(200)?;
-    ensure!(patched.pointer("/metadata/annotations").is_none(), "still annotated: {patched}");
-    Ok(())
-}
-
-async fn a_merge_patch_keeps_what_it_does_not_name(context: Context) -> Outcome {
-    let made = annotated(&context, json!({"a": "b"})).await?;
-    let patched = context.merge(PATH, json!({"data": {"x": "y"}})).await?.expect(200)?;
-    ensure_eq!(patched["metadata"]["annotations"], json!({"a": "b"}), "the annotations");
-    ensure_eq!(patched["data"], json!({"x": "y"}), "the data");
-    ensure_eq!(patched.uid(), made.uid(), "the uid");
-    ensure_eq!(context.read(PATH).await?, patched, "what is stored");
-    Ok(())
-}
-
-async fn a_null_for_nothing_changes_nothing(context: Context) -> Outcome {
-    let made = annotated(&context, json!({"a": "b"})).await?;
-    let patch = json!({"metadata": {"annotations": {"c": null}, "labels": {"d": null}}, "data": {"e": null}});
-    let patched = context.merge(PATH, patch).await?.expect(200)?;
-    ensure_eq!(patched["metadata"]["annotations"], json!({"a": "b"}), "the annotations");
-    ensure_eq!(patched.version(), made.version(), "the version");
-    Ok(())
-}
-
-/// B63.
-async fn nulls_within_new_members_are_not_kept(context: Context) -> Outcome {
-    context.create("configmaps", json!({"metadata": {"name": "a"}})).await?;
-    let patch = json!({"metadata": {"annotations": {"x": null, "y": "1"}}});
-    let patched = context.merge(PATH, patch).await?.expect(200)?;
-    ensure_eq!(patched["metadata"]["annotations"], json!({"y": "1"}), "the annotations");
-    Ok(())
-}
-
-async fn lists_are_taken_whole(context: Context) -> Outcome {
-    context.create("configmaps", config_map("a")).await?;
-    for list in [json!(["lab.test/a", "lab.test/b"]), json!(["lab.test/c"])] {
-        let patch = json!({"metadata": {"finalizers": list}});
-        let patched = context.merge(PATH, patch).await?.expect(200)?;
-        ensure_eq!(patched["metadata"]["finalizers"], list, "the list");
-    }
-    Ok(())
-}
-
-async fn a_json_patch_carries_out_each_operation(context: Context) -> Outcome {
-    context.create("configmaps", config_map("a")).await?;
-    let patch = json!([
-        {"op": "test", "path": "/data/k", "value": "v"},
-        {"op": "add", "path": "/data", "value": {"a": "1"}},
-        {"op": "replace", "path": "/data/a", "value": "2"},
-        {"op": "copy", "from": "/data/a", "path": "/data/b"},
-        {"op": "move", "from": "/data/a", "path": "/data/c"},
-        {"op": "add", "path": "/data/d", "value": "3"},
-        {"op": "remove", "path": "/data/b"},
-    ]);
-    let patched = context.json_patch(PATH, patch).await?.expect(200)?;
-    ensure_eq!(patched["data"], json!({"c": "2", "d": "3"}), "the data");
-    Ok(())
-}
-
-async fn a_json_patch_works_on_lists(context: Context) -> Outcome {
-    context.create("configmaps", config_map("a")).await?;
-    let list = "/metadata/finalizers";
-    let patch = json!([
-        {"op": "add", "path": list, "value": ["lab.test/a"]},
-        {"op": "add", "path": format!("{list}/-"), "value": "lab.test/b"},
-        {"op": "add", "path": format!("{list}/0"), "value": "lab.test/c"},
-        {"op": "remove", "path": format!("{list}/1")},
-    ]);
-    let patched = context.json_patch(PATH, patch).await?.expect(200)?;
-    ensure_eq!(patched["metadata"]["finalizers"], json!(["lab.test/c", "lab.test/b"]), "the list");
-    for place in ["9", "x", "01"] {
-        let path = format!("{list}/{place}");
-        let patch = json!([{"op": "add", "path": path, "value": "lab.test/x"}]);
-        context.json_patch(PATH, patch).await?.refused(422, "Invalid")?;
-    }
-    Ok(())
-}
-
-async fn escapes_in_paths_are_understood(context: Context) -> Outcome {
-    annotated(&context, json!({"a": "b"})).await?;
-    let patch = json!([{"op": "add", "path": "/metadata/annotations/lab.test~1x", "value": "y"}]);
-    let patched = context.json_patch(PATH, patch).await?.expect(200)?;
-    let expected = json!({"a": "b", "lab.test/x": "y"});
-    ensure_eq!(patched["metadata"]["annotations"], expected, "the annotations");
-    Ok(())
-}
-
-/// Not as the RFC has it, but clients rely on it.
-async fn replacing_what_is_not_there_adds_it(context: Context) -> Outcome {
-    context.create("configmaps", config_map("a")).await?;
-    let patch = json!([{"op": "replace", "path": "/data/new", "value": "x"}]);
-    let patched = context.json_patch(PATH, patch).await?.expect(200)?;
-    ensure_eq!(patched["data"], json!({"k": "v", "new": "x"}), "the data");
-    Ok(())
-}
-
-async fn a_failing_test_changes_nothing(context: Context) -> Outcome {
-    let made = context.create("configmaps", config_map("a")).await?;
-    for place in ["/data/k", "/data/nothing", "/metadata/resourceVersion"] {
-        let patch = json!([
-            {"op": "test", "path": place, "value": "other"},
-            {"op": "replace", "path": "/data/k", "value": "2"},
-        ]);
-        context.json_patch(PATH, patch).await?.refused(422, "Invalid")?;
-    }
-    ensure_eq!(context.read(PATH).await?, made, "what is stored");
-    Ok(())
-}
-
-async fn a_later_failure_undoes_all(context: Context) -> Outcome {
-    let made = context.create("configmaps", config_map("a")).await?;
-    let patch = json!([
-        {"op": "replace", "path": "/data/k", "value": "2"},
-        {"op": "remove", "path": "/data/nothing"},
-    ]);
-    context.json_patch(PATH, patch).await?.refused(422, "Invalid")?;
-    ensure_eq!(context.read(PATH).await?, made, "what is stored");
-    Ok(())
-}
-
-async fn an_operation_on_nothing_is_refused(context: Context) -> Outcome {
-    context.create("configmaps", config_map("a")).await?;
-    let operations = [
-        json!({"op": "remove", "path": "/data/nothing"}),
-        json!({"op": "add", "path": "/no/such/parent", "value": "x"}),
-        json!({"op": "copy", "from": "/data/nothing", "path": "/data/x"}),
-        json!({"op": "move", "from": "/data/nothing", "path": "/data/x"}),
-    ];
-    for operation in operations {
-        let answer = context.json_patch(PATH, json!([operation])).await?;
-        answer.refused(422, "Invalid").map_err(|error| format!("{operation}: {error}"))?;
-    }
-    Ok(())
-}
-
 async fn what_is_no_patch_is_refused(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     let bodies = [
@@ -211,7 +43,10 @@ async fn what_is_no_patch_is_refused(context: Context) -> Outcome {
         ("application/json-patch+json", ""),
     ];
     for (content_type, body) in bodies {
-        let request = context.request(Method::PATCH, PATH).bytes(body).content_type(content_type);
+        let request = context
+            .request(Method::PATCH, PATH)
+            .bytes(body)
+            .content_type(content_type);
         let refused = request.send().await?.refused(400, "BadRequest");
         refused.map_err(|error| format!("{content_type} {body:?}: {error}"))?;
     }
@@ -220,11 +55,16 @@ async fn what_is_no_patch_is_refused(context: Context) -> Outcome {
 
 async fn an_unknown_operation_is_refused(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    let operations =
-        [json!({"op": "frob", "path": "/data"}), json!({"op": "add", "value": 1}), json!({"op": "copy", "path": "/data/x"})];
+    let operations = [
+        json!({"op": "frob", "path": "/data"}),
+        json!({"op": "add", "value": 1}),
+        json!({"op": "copy", "path": "/data/x"}),
+    ];
     for operation in operations {
         let answer = context.json_patch(PATH, json!([operation])).await?;
-        answer.refused(422, "Invalid").map_err(|error| format!("{operation}: {error}"))?;
+        answer
+            .refused(422, "Invalid")
+            .map_err(|error| format!("{operation}: {error}"))?;
     }
     Ok(())
 }
@@ -232,7 +72,10 @@ async fn an_unknown_operation_is_refused(context: Context) -> Outcome {
 async fn other_content_types_are_refused(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     for content_type in ["application/json", "application/yaml", "text/plain"] {
-        let request = context.request(Method::PATCH, PATH).bytes("{}").content_type(content_type);
+        let request = context
+            .request(Method::PATCH, PATH)
+            .bytes("{}")
+            .content_type(content_type);
         request.send().await?.refused(415, "UnsupportedMediaType")?;
     }
     let request = context.request(Method::PATCH, PATH).bytes("{}");
@@ -242,21 +85,36 @@ async fn other_content_types_are_refused(context: Context) -> Outcome {
 
 async fn parameters_of_the_content_type_are_allowed(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    let request = context.request(Method::PATCH, PATH).bytes("{\"data\":{\"k\":\"2\"}}");
+    let request = context
+        .request(Method::PATCH, PATH)
+        .bytes("{\"data\":{\"k\":\"2\"}}");
     let request = request.content_type("application/merge-patch+json; charset=utf-8");
-    ensure_eq!(request.send().await?.expect(200)?.at("/data/k"), "2", "the value");
+    ensure_eq!(
+        request.send().await?.expect(200)?.at("/data/k"),
+        "2",
+        "the value"
+    );
     Ok(())
 }
 
 async fn a_version_in_a_patch_is_a_precondition(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let at = |version: Value, value: &str| json!({"metadata": {"resourceVersion": version}, "data": {"k": value}});
-    let patched = context.merge(PATH, at(json!(made.version()), "2")).await?.expect(200)?;
+    let patched = context
+        .merge(PATH, at(json!(made.version()), "2"))
+        .await?
+        .expect(200)?;
     ensure_eq!(patched.at("/data/k"), "2", "with the right version");
-    context.merge(PATH, at(json!(made.version()), "3")).await?.refused(409, "Conflict")?;
+    context
+        .merge(PATH, at(json!(made.version()), "3"))
+        .await?
+        .refused(409, "Conflict")?;
     let place = "/metadata/resourceVersion";
     let patch = json!([{"op": "replace", "path": place, "value": made.version()}]);
-    context.json_patch(PATH, patch).await?.refused(409, "Conflict")?;
+    context
+        .json_patch(PATH, patch)
+        .await?
+        .refused(409, "Conflict")?;
     ensure_eq!(context.read(PATH).await?, patched, "what is stored");
     for (version, value) in [(json!(null), "4"), (json!("0"), "5")] {
         let patched = context.merge(PATH, at(version, value)).await?.expect(200)?;
@@ -268,9 +126,16 @@ async fn a_version_in_a_patch_is_a_precondition(context: Context) -> Outcome {
 async fn a_uid_in_a_patch_cannot_differ(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let right = json!({"metadata": {"uid": made.uid()}});
-    ensure_eq!(context.merge(PATH, right).await?.expect(200)?, made, "with the right uid");
+    ensure_eq!(
+        context.merge(PATH, right).await?.expect(200)?,
+        made,
+        "with the right uid"
+    );
     let wrong = json!({"metadata": {"uid": "other"}});
-    context.merge(PATH, wrong).await?.invalid("metadata.uid", "FieldValueInvalid")?;
+    context
+        .merge(PATH, wrong)
+        .await?
+        .invalid("metadata.uid", "FieldValueInvalid")?;
     Ok(())
 }
 
@@ -284,11 +149,15 @@ async fn name_namespace_and_type_cannot_change(context: Context) -> Outcome {
     ];
     for patch in patches {
         let answer = context.merge(PATH, patch.clone()).await?;
-        answer.refused(400, "BadRequest").map_err(|error| format!("{patch}: {error}"))?;
+        answer
+            .refused(400, "BadRequest")
+            .map_err(|error| format!("{patch}: {error}"))?;
     }
     for patch in [json!({"kind": "Lease"}), json!({"apiVersion": "v2"})] {
         let answer = context.merge(PATH, patch.clone()).await?;
-        answer.refused(422, "Invalid").map_err(|error| format!("{patch}: {error}"))?;
+        answer
+            .refused(422, "Invalid")
+            .map_err(|error| format!("{patch}: {error}"))?;
     }
     Ok(())
 }
@@ -296,16 +165,36 @@ async fn name_namespace_and_type_cannot_change(context: Context) -> Outcome {
 async fn what_the_server_sets_cannot_be_patched(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let patch = json!({"metadata": {"creationTimestamp": "2001-02-03T04:05:06Z"}});
-    ensure_eq!(context.merge(PATH, patch).await?.expect(200)?, made, "the object");
+    ensure_eq!(
+        context.merge(PATH, patch).await?.expect(200)?,
+        made,
+        "the object"
+    );
     let patch = json!({"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}});
-    context.merge(PATH, patch).await?.invalid("metadata.deletionTimestamp", "FieldValueInvalid")?;
+    context
+        .merge(PATH, patch)
+        .await?
+        .invalid("metadata.deletionTimestamp", "FieldValueInvalid")?;
     Ok(())
 }
 
 async fn a_missing_object_is_not_made(context: Context) -> Outcome {
-    context.merge(PATH, json!({"data": {}})).await?.refused(404, "NotFound")?;
-    context.json_patch(PATH, json!([])).await?.refused(404, "NotFound")?;
-    ensure!(context.names("configmaps").await?.iter().all(|name| name != "a"), "it was made");
+    context
+        .merge(PATH, json!({"data": {}}))
+        .await?
+        .refused(404, "NotFound")?;
+    context
+        .json_patch(PATH, json!([]))
+        .await?
+        .refused(404, "NotFound")?;
+    ensure!(
+        context
+            .names("configmaps")
+            .await?
+            .iter()
+            .all(|name| name != "a"),
+        "it was made"
+    );
     Ok(())
 }
 
@@ -313,11 +202,26 @@ async fn a_patch_without_effect_keeps_the_version_and_sends_no_event(context: Co
     let made = context.create("configmaps", config_map("a")).await?;
     let path = format!("configmaps?resourceVersion={}", made.version());
     let mut watch = context.watch(&path).await?;
-    for patch in [json!({}), json!({"data": {"k": "v"}}), json!({"data": {"none": null}})] {
-        ensure_eq!(context.merge(PATH, patch).await?.expect(200)?, made, "the object");
+    for patch in [
+        json!({}),
+        json!({"data": {"k": "v"}}),
+        json!({"data": {"none": null}}),
+    ] {
+        ensure_eq!(
+            context.merge(PATH, patch).await?.expect(200)?,
+            made,
+            "the object"
+        );
     }
-    for patch in [json!([]), json!([{"op": "replace", "path": "/data/k", "value": "v"}])] {
-        ensure_eq!(context.json_patch(PATH, patch).await?.expect(200)?, made, "the object");
+    for patch in [
+        json!([]),
+        json!([{"op": "replace", "path": "/data/k", "value": "v"}]),
+    ] {
+        ensure_eq!(
+            context.json_patch(PATH, patch).await?.expect(200)?,
+            made,
+            "the object"
+        );
     }
     context.create("configmaps", config_map("b")).await?;
     watch.expect("ADDED", "b").await?;
@@ -336,7 +240,9 @@ async fn a_wrong_type_of_a_field_is_refused(context: Context) -> Outcome {
     ];
     for patch in patches {
         let answer = context.merge(PATH, patch.clone()).await?;
-        answer.refused(422, "Invalid").map_err(|error| format!("{patch}: {error}"))?;
+        answer
+            .refused(422, "Invalid")
+            .map_err(|error| format!("{patch}: {error}"))?;
     }
     ensure_eq!(context.read(PATH).await?, made, "what is stored");
     Ok(())
@@ -345,9 +251,15 @@ async fn a_wrong_type_of_a_field_is_refused(context: Context) -> Outcome {
 async fn the_result_is_validated(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     let patch = json!({"metadata": {"labels": {"bad key": "x"}}});
-    context.merge(PATH, patch).await?.invalid("metadata.labels", "FieldValueInvalid")?;
+    context
+        .merge(PATH, patch)
+        .await?
+        .invalid("metadata.labels", "FieldValueInvalid")?;
     let patch = json!([{"op": "add", "path": "/data/a~0b", "value": "x"}]);
-    context.json_patch(PATH, patch).await?.invalid("data[a~b]", "FieldValueInvalid")?;
+    context
+        .json_patch(PATH, patch)
+        .await?
+        .invalid("data[a~b]", "FieldValueInvalid")?;
     Ok(())
 }
 
@@ -360,7 +272,10 @@ async fn a_patch_of_the_spec_raises_the_generation(context: Context) -> Outcome 
         (json!({"spec": {"replicas": 4}}), 2),
     ];
     for (patch, expected) in patches {
-        let patched = context.merge("replicasets/a", patch.clone()).await?.expect(200)?;
+        let patched = context
+            .merge("replicasets/a", patch.clone())
+            .await?
+            .expect(200)?;
         ensure_eq!(patched["metadata"]["generation"], expected, "after {patch}");
     }
     Ok(())
@@ -374,6 +289,9 @@ async fn force_is_for_apply_only(context: Context) -> Outcome {
 }
 
 async fn a_collection_cannot_be_patched(context: Context) -> Outcome {
-    context.merge("configmaps", json!({})).await?.refused(405, "MethodNotAllowed")?;
+    context
+        .merge("configmaps", json!({}))
+        .await?
+        .refused(405, "MethodNotAllowed")?;
     Ok(())
 }

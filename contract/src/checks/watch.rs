@@ -1,6 +1,4 @@
-//! Watches: where they begin, what they tell in which order, and how they end.
-
-use std::time::{Duration, Instant};
+//! Watches: where they begin, and what they tell in which order.
 
 use serde_json::json;
 
@@ -23,10 +21,6 @@ pub(super) fn checks() -> Vec<Check> {
         a_version_from_long_ago_is_served_whole_or_refused_as_expired,
         a_version_from_the_future_is_waited_for,
         a_malformed_version_is_refused,
-        no_bookmarks_unless_asked_for,
-        bookmarks_are_of_the_watched_kind_and_do_not_go_back,
-        a_timeout_ends_the_watch_cleanly,
-        a_malformed_timeout_is_refused,
         a_match_of_versions_is_refused_without_initial_events,
         a_watch_says_that_it_is_json,
         two_watches_see_the_same,
@@ -37,13 +31,24 @@ async fn changes_come_in_order_with_rising_versions(context: Context) -> Outcome
     let start = context.list_version("configmaps").await?;
     let mut watch = context.watch(&from("configmaps", &start)).await?;
     context.create("configmaps", config_map("a")).await?;
-    context.merge("configmaps/a", json!({"data": {"k": "2"}})).await?.expect(200)?;
+    context
+        .merge("configmaps/a", json!({"data": {"k": "2"}}))
+        .await?
+        .expect(200)?;
     context.create("configmaps", config_map("b")).await?;
     context.delete("configmaps/a").await?.expect(200)?;
     let mut last = number(&start)?;
-    for (kind, name) in [("ADDED", "a"), ("MODIFIED", "a"), ("ADDED", "b"), ("DELETED", "a")] {
+    for (kind, name) in [
+        ("ADDED", "a"),
+        ("MODIFIED", "a"),
+        ("ADDED", "b"),
+        ("DELETED", "a"),
+    ] {
         let version = number(&watch.expect(kind, name).await?.version())?;
-        ensure!(version > last, "{kind} {name} has version {version}, the one before {last}");
+        ensure!(
+            version > last,
+            "{kind} {name} has version {version}, the one before {last}"
+        );
         last = version;
     }
     Ok(())
@@ -71,7 +76,11 @@ async fn a_delete_between_list_and_watch_is_told(context: Context) -> Outcome {
     context.delete("configmaps/a").await?.expect(200)?;
     context.create("configmaps", config_map("b")).await?;
     let mut watch = context.watch(&from("configmaps", &listed)).await?;
-    ensure_eq!(watch.expect("DELETED", "a").await?.uid(), made.uid(), "the uid of the deletion");
+    ensure_eq!(
+        watch.expect("DELETED", "a").await?.uid(),
+        made.uid(),
+        "the uid of the deletion"
+    );
     watch.expect("ADDED", "b").await?;
     Ok(())
 }
@@ -83,9 +92,21 @@ async fn a_new_object_of_the_same_name_is_told_as_deleted_and_added(context: Con
     context.delete("configmaps/a").await?.expect(200)?;
     let second = context.create("configmaps", config_map("a")).await?;
     let mut watch = context.watch(&from("configmaps", &listed)).await?;
-    ensure_eq!(watch.expect("DELETED", "a").await?.uid(), first.uid(), "the uid of the deletion");
-    ensure_eq!(watch.expect("ADDED", "a").await?.uid(), second.uid(), "the uid of the addition");
-    ensure!(first.uid() != second.uid(), "both objects have the uid {}", first.uid());
+    ensure_eq!(
+        watch.expect("DELETED", "a").await?.uid(),
+        first.uid(),
+        "the uid of the deletion"
+    );
+    ensure_eq!(
+        watch.expect("ADDED", "a").await?.uid(),
+        second.uid(),
+        "the uid of the addition"
+    );
+    ensure!(
+        first.uid() != second.uid(),
+        "both objects have the uid {}",
+        first.uid()
+    );
     Ok(())
 }
 
@@ -168,24 +189,44 @@ async fn each_kind_has_its_watch(context: Context) -> Outcome {
         let made = context.create(resource, object).await?;
         let seen = watch.expect("ADDED", "a").await?;
         ensure_eq!(seen, made, "the event of {resource}");
-        ensure_eq!((seen.at("/kind"), seen.at("/apiVersion")), (kind.into(), version.into()), "its type");
+        ensure_eq!(
+            (seen.at("/kind"), seen.at("/apiVersion")),
+            (kind.into(), version.into()),
+            "its type"
+        );
     }
     Ok(())
 }
 
 /// B45: never a watch that ends at once and says nothing. The store of events is one of its own.
-async fn a_version_from_long_ago_is_served_whole_or_refused_as_expired(context: Context) -> Outcome {
+async fn a_version_from_long_ago_is_served_whole_or_refused_as_expired(
+    context: Context,
+) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    context.create("events", event("a", context.namespace())).await?;
-    context.create("secrets", json!({"metadata": {"name": "a"}})).await?;
+    context
+        .create("events", event("a", context.namespace()))
+        .await?;
+    context
+        .create("secrets", json!({"metadata": {"name": "a"}}))
+        .await?;
     for resource in ["configmaps", "events", "secrets"] {
         let mut watch = context.watch(&from(resource, "1")).await?;
-        let first = watch.next().await?.ok_or(format!("the watch of {resource} said nothing"))?;
+        let first = watch
+            .next()
+            .await?
+            .ok_or(format!("the watch of {resource} said nothing"))?;
         match first.kind.as_str() {
-            "ADDED" => ensure_eq!(first.object.at("/metadata/name"), "a", "the first of {resource}"),
+            "ADDED" => ensure_eq!(
+                first.object.at("/metadata/name"),
+                "a",
+                "the first of {resource}"
+            ),
             _ => {
                 is_expired(&first)?;
-                ensure!(watch.next().await?.is_none(), "a refused watch of {resource} goes on");
+                ensure!(
+                    watch.next().await?.is_none(),
+                    "a refused watch of {resource} goes on"
+                );
             }
         }
     }
@@ -204,22 +245,29 @@ fn is_expired(event: &Event) -> Outcome {
         "expected the ERROR 410 Expired, saw {} {status}",
         event.kind
     );
+    // The cache of a real server has other words than its store.
     let message = status.at("/message");
-    ensure!(message.starts_with("too old resource version: "), "the message is {message:?}");
+    ensure!(message.contains("too old"), "the message is {message:?}");
     Ok(())
 }
 
 async fn a_version_from_the_future_is_waited_for(context: Context) -> Outcome {
     let start = number(&context.list_version("configmaps").await?)?;
     // Other checks write too; this many changes are surely to come, and these events all after them.
-    let mut watch = context.watch(&from("configmaps", &(start + 3).to_string())).await?;
+    let mut watch = context
+        .watch(&from("configmaps", &(start + 3).to_string()))
+        .await?;
     for name in ["a", "b", "c", "d", "e"] {
         context.create("configmaps", config_map(name)).await?;
     }
     let first = watch.next().await?.ok_or("the watch ended")?;
     ensure_eq!(first.kind, "ADDED", "the first event");
     let version = number(&first.object.version())?;
-    ensure!(version > start + 3, "an event of version {version} in a watch from {}", start + 3);
+    ensure!(
+        version > start + 3,
+        "an event of version {version} in a watch from {}",
+        start + 3
+    );
     Ok(())
 }
 
@@ -228,59 +276,21 @@ async fn a_malformed_version_is_refused(context: Context) -> Outcome {
     for version in ["x", "-1", "1.5", "99999999999999999999999"] {
         let path = format!("configmaps?watch=1&timeoutSeconds=1&resourceVersion={version}");
         let answer = context.get(&path).await?;
-        ensure!(matches!(answer.code, 400 | 422 | 500), "expected a refusal, saw {answer}");
-        ensure_eq!(answer.body["status"], "Failure", "the answer to version {version}");
-        ensure_eq!(answer.body["kind"], "Status", "the answer to version {version}");
+        ensure!(
+            matches!(answer.code, 400 | 422 | 500),
+            "expected a refusal, saw {answer}"
+        );
+        ensure_eq!(
+            answer.body["status"],
+            "Failure",
+            "the answer to version {version}"
+        );
+        ensure_eq!(
+            answer.body["kind"],
+            "Status",
+            "the answer to version {version}"
+        );
     }
-    Ok(())
-}
-
-async fn no_bookmarks_unless_asked_for(context: Context) -> Outcome {
-    let start = context.list_version("configmaps").await?;
-    let path = format!("{}&timeoutSeconds=4", from("configmaps", &start));
-    let events = context.watch(&path).await?.rest().await?;
-    ensure!(events.is_empty(), "nothing happened, but these came: {events:?}");
-    Ok(())
-}
-
-/// B41.
-async fn bookmarks_are_of_the_watched_kind_and_do_not_go_back(context: Context) -> Outcome {
-    let start = context.list_version("leases").await?;
-    let path = format!("{}&timeoutSeconds=5&allowWatchBookmarks=true", from("leases", &start));
-    let mut watch = context.watch(&path).await?;
-    context.create("configmaps", config_map("something-else")).await?;
-    let mut last = number(&start)?;
-    let mut bookmarks = 0;
-    while let Some(event) = watch.next().await? {
-        ensure_eq!(event.kind, "BOOKMARK", "nothing happened, so all that comes is a");
-        let object = event.object;
-        ensure_eq!(object.at("/kind"), "Lease", "the kind of a bookmark");
-        ensure_eq!(object.at("/apiVersion"), "coordination.k8s.io/v1", "its version");
-        ensure_eq!(object.at("/metadata/name"), "", "its name");
-        let version = number(&object.version())?;
-        ensure!(version >= last, "a bookmark goes back from {last} to {version}");
-        last = version;
-        bookmarks += 1;
-    }
-    ensure!(bookmarks > 0, "no bookmark came before the end");
-    Ok(())
-}
-
-async fn a_timeout_ends_the_watch_cleanly(context: Context) -> Outcome {
-    let start = context.list_version("configmaps").await?;
-    let began = Instant::now();
-    let mut watch = context.watch(&format!("{}&timeoutSeconds=2", from("configmaps", &start))).await?;
-    context.create("configmaps", config_map("a")).await?;
-    watch.expect("ADDED", "a").await?;
-    ensure!(watch.next().await?.is_none(), "something came instead of the end");
-    let took = began.elapsed();
-    let expected = Duration::from_millis(1500)..Duration::from_secs(8);
-    ensure!(expected.contains(&took), "a watch of 2 s took {took:?}");
-    Ok(())
-}
-
-async fn a_malformed_timeout_is_refused(context: Context) -> Outcome {
-    context.get("configmaps?watch=1&timeoutSeconds=abc").await?.refused(400, "BadRequest")?;
     Ok(())
 }
 
@@ -288,14 +298,21 @@ async fn a_match_of_versions_is_refused_without_initial_events(context: Context)
     for rule in ["Exact", "NotOlderThan"] {
         let path = format!("configmaps?watch=1&resourceVersion=1&resourceVersionMatch={rule}");
         let field = "resourceVersionMatch";
-        context.get(&path).await?.invalid(field, "FieldValueForbidden")?;
+        context
+            .get(&path)
+            .await?
+            .invalid(field, "FieldValueForbidden")?;
     }
     Ok(())
 }
 
 async fn a_watch_says_that_it_is_json(context: Context) -> Outcome {
     let watch = context.watch("configmaps?timeoutSeconds=1").await?;
-    ensure_eq!(watch.content_type(), "application/json", "the type of the stream");
+    ensure_eq!(
+        watch.content_type(),
+        "application/json",
+        "the type of the stream"
+    );
     Ok(())
 }
 
@@ -308,7 +325,11 @@ async fn two_watches_see_the_same(context: Context) -> Outcome {
     let mut second = context.watch(&from("configmaps", &start)).await?;
     context.delete("configmaps/a").await?.expect(200)?;
     for (kind, name) in [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")] {
-        ensure_eq!(second.expect(kind, name).await?, first.expect(kind, name).await?, "{kind} {name}");
+        ensure_eq!(
+            second.expect(kind, name).await?,
+            first.expect(kind, name).await?,
+            "{kind} {name}"
+        );
     }
     Ok(())
 }
@@ -317,6 +338,8 @@ pub(super) fn from(path: &str, version: &str) -> String {
     format!("{path}?resourceVersion={version}")
 }
 
-fn number(version: &str) -> Result<u64, String> {
-    version.parse().map_err(|_| format!("{version:?} is no number"))
+pub(super) fn number(version: &str) -> Result<u64, String> {
+    version
+        .parse()
+        .map_err(|_| format!("{version:?} is no number"))
 }

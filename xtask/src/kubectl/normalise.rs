@@ -52,7 +52,8 @@ fn strip_json(value: &mut Value) {
 }
 
 fn normalise_line(line: &str) -> String {
-    let line = resource_version(line);
+    let line = number_after("resourceVersion", "<version>", line);
+    let line = number_after("nodePort", "<node port>", &line);
     // Ages stand in tables only; elsewhere `5m` may be a quantity.
     let is_table = !line.contains(": ") && !line.contains('"');
     let indent = line.len() - line.trim_start().len();
@@ -117,12 +118,12 @@ fn normalise_word(word: &str, is_table: bool) -> String {
     format!("{replaced}{tail}")
 }
 
-/// `resourceVersion: "12"` and its JSON form.
-fn resource_version(line: &str) -> String {
-    let Some(at) = line.find("resourceVersion") else {
+/// Puts `instead` for the number in `resourceVersion: "12"`, `nodePort: 30000` and their JSON forms.
+fn number_after(name: &str, instead: &str, line: &str) -> String {
+    let Some(at) = line.find(name) else {
         return line.to_owned();
     };
-    let (head, value) = line.split_at(at + "resourceVersion".len());
+    let (head, value) = line.split_at(at + name.len());
     let Some(start) = value.find(|char: char| char.is_ascii_digit()) else {
         return line.to_owned();
     };
@@ -134,7 +135,7 @@ fn resource_version(line: &str) -> String {
         .unwrap_or(value.len() - start);
     if only_marks {
         format!(
-            "{head}{}<version>{}",
+            "{head}{}{instead}{}",
             &value[..start],
             &value[start + digits..]
         )

@@ -51,6 +51,16 @@ fn what_a_user_wrote_stays() {
 }
 
 #[test]
+fn node_ports_are_each_servers_own() {
+    check("  - nodePort: 30297", "  - nodePort: <node port>");
+    check("\"nodePort\":30297,", "\"nodePort\":<node port>,");
+    check(
+        "spec.ports[0].nodePort: in use",
+        "spec.ports[0].nodePort: in use",
+    );
+}
+
+#[test]
 fn tables_are_compared_by_their_words() {
     check("NAME     AGE", "NAME   AGE");
     check("kw-one   2m30s", "kw-one   <age>");
