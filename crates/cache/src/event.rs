@@ -49,9 +49,11 @@ impl<K> Event<K> {
         self.object().key()
     }
 
-    /// Whether this repeats what is known: an update between equal versions.
+    /// Whether this repeats what is known: an update between equal versions with equal content. (Versions can be equal
+    /// and the content not, where a server was set back to an older state and counts from there again.)
     pub fn is_resync(&self) -> bool {
-        matches!(self, Self::Updated { old, new } if old.is_same_version(new) || old.ptr_eq(new))
+        matches!(self, Self::Updated { old, new } if old.ptr_eq(new)
+            || old.is_same_version(new) && old.raw().bytes() == new.raw().bytes())
     }
 }
 

@@ -50,7 +50,7 @@ pub struct SharedInformerFactory(Arc<Inner>);
 
 struct Inner {
     client: Client,
-    informers: Mutex<HashMap<Choice, Box<dyn AnyInformer>>>,
+    informers: Mutex<HashMap<Choice, Arc<dyn AnyInformer>>>,
     token: CancellationToken,
 }
 
@@ -86,8 +86,9 @@ impl SharedInformerFactory {
     pub fn informer_of<K: Object>(
         &self,
         kind: Kind<K>,
-        options: InformerOptions,
+        mut options: InformerOptions,
     ) -> Result<SharedInformer<K>, Error> {
+        options.namespace.take_if(|name| name.is_empty());
         match (&options.namespace, kind.scope()) {
             (Some(namespace), Scope::Cluster) => {
                 Err(Error::scope_mismatch(&kind.to_string(), namespace))
@@ -119,7 +120,7 @@ impl SharedInformerFactory {
             None => api,
         };
         let informer = SharedInformer::new(kind, options, api, self.0.token.child_token());
-        informers.insert(choice, Box::new(informer.clone()));
+        informers.insert(choice, Arc::new(informer.clone()));
         informer
     }
 
@@ -135,7 +136,7 @@ impl SharedInformerFactory {
     /// Outside a Tokio runtime.
     pub fn start(&self) {
         let runtime = Handle::current();
-        for informer in self.0.informers.lock().values() {
+        for informer in self.informers() {
             if let Err(error) = informer.start(&runtime) {
                 tracing::debug!(%error, "informer not started");
             }
@@ -158,9 +159,9 @@ impl SharedInformerFactory {
 
     /// What every informer is doing and has seen.
     pub fn status(&self) -> Vec<InformerStatus> {
-        let informers = self.0.informers.lock();
-        let mut all: Vec<_> = informers
-            .values()
+        let mut all: Vec<_> = self
+            .informers()
+            .iter()
             .map(|informer| informer.status())
             .collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -168,26 +169,25 @@ impl SharedInformerFactory {
     }
 
     /// Stops all informers and waits until their tasks and handlers have ended. A handler that is at
-    /// work ends first; events that still wait for one are dropped.
+    /// work ends first; events that still wait for one are dropped. Not for blocking on inside a handler: it would wait
+    /// for its own end.
     pub async fn shutdown(&self) {
         self.0.token.cancel();
-        let ends: Vec<_> = self
-            .0
-            .informers
-            .lock()
-            .values()
-            .map(|i| i.shutdown())
-            .collect();
-        for end in ends {
-            end.await;
+        for informer in self.informers() {
+            informer.shutdown().await;
         }
+    }
+
+    /// All of them, so that nothing is done with one while the others are locked.
+    fn informers(&self) -> Vec<Arc<dyn AnyInformer>> {
+        self.0.informers.lock().values().cloned().collect()
     }
 
     /// Names of those that were started and have not synced, each with what it is doing.
     fn missing(&self) -> Vec<String> {
-        let informers = self.0.informers.lock();
+        let informers = self.informers();
         let waiting = informers
-            .values()
+            .iter()
             .filter(|i| i.is_started() && !i.has_synced());
         let mut missing: Vec<_> = waiting
             .map(|informer| {
@@ -230,14 +230,12 @@ impl WaitForSync {
     async fn wait(self) -> Result<(), Error> {
         let factory = &self.factory;
         let all = async {
-            let receivers: Vec<_> = {
-                let informers = factory.0.informers.lock();
-                informers
-                    .values()
-                    .filter(|i| i.is_started())
-                    .map(|i| i.subscribe_synced())
-                    .collect()
-            };
+            let receivers: Vec<_> = factory
+                .informers()
+                .iter()
+                .filter(|informer| informer.is_started())
+                .map(|informer| informer.subscribe_synced())
+                .collect();
             for mut synced in receivers {
                 // An error means that the informer is gone with all who knew it.
                 let _ = synced.wait_for(|synced| *synced).await;

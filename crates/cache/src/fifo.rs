@@ -29,6 +29,8 @@ pub enum Delta<K> {
         resource_version: String,
         /// All objects, in the list's order.
         objects: Vec<CachedObject<K>>,
+        /// Objects that the list has and that could not be read: what the store has of them stays.
+        unreadable: Vec<ObjectKey>,
     },
     /// Nothing changed up to this resource version.
     Bookmark {
@@ -63,6 +65,7 @@ impl<K> fmt::Debug for Delta<K> {
             Self::ReplacedAll {
                 resource_version,
                 objects,
+                ..
             } => {
                 write!(
                     f,
@@ -86,6 +89,8 @@ pub enum Batch<K> {
         resource_version: String,
         /// All objects, in the list's order.
         objects: Vec<CachedObject<K>>,
+        /// Objects that the list has and that could not be read: what the store has of them stays.
+        unreadable: Vec<ObjectKey>,
     },
     /// Nothing changed up to this resource version.
     Bookmark {
@@ -141,9 +146,11 @@ impl<K> Fifo<K> {
             Delta::ReplacedAll {
                 resource_version,
                 objects,
+                unreadable,
             } => Batch::ReplacedAll {
                 resource_version,
                 objects,
+                unreadable,
             },
             Delta::Bookmark { resource_version } => Batch::Bookmark { resource_version },
             change => Batch::Changes(self.fill(change)),

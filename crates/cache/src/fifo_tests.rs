@@ -15,6 +15,7 @@ fn list(objects: Vec<Object>) -> Delta<ConfigMap> {
     Delta::ReplacedAll {
         resource_version: "9".into(),
         objects,
+        unreadable: Vec::new(),
     }
 }
 

@@ -37,6 +37,8 @@ mod lister;
 mod object;
 mod reentry;
 mod reflector;
+#[cfg(test)]
+mod simulation;
 mod version;
 
 pub use error::Error;
@@ -51,6 +53,6 @@ pub use informer::{
 pub use lister::{Lister, NamespaceLister};
 pub use object::{CachedObject, DEFAULT_DECODED_BUDGET, Decoded, Decoder};
 pub use reflector::{
-    Action, Cause, Failure, Phase, Reflector, ReflectorCore, ReflectorMonitor, ReflectorOptions,
-    ReflectorStatus, Step,
+    Action, Call, Cause, Failure, Phase, Reflector, ReflectorCore, ReflectorMonitor,
+    ReflectorOptions, ReflectorStatus, Step,
 };

@@ -1,7 +1,10 @@
 //! `kubewright devserver`: an API server for kubectl and programs, on loopback.
 
 use std::error::Error;
+use std::future::Future;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 use std::time::Duration;
 
 use kubewright::client::Client;
@@ -47,27 +50,34 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
         settings.nodes.ready_after = Duration::from_millis(arguments.ready_delay);
         Controllers::start(&client, settings)
     });
+    // Listened for before the file tells others that the server is there, since they may end it at once.
+    let mut shutdown = std::pin::pin!(shutdown_signal());
+    if std::future::poll_fn(|context| Poll::Ready(shutdown.as_mut().poll(context).is_ready())).await
+    {
+        return Ok(());
+    }
     let path = std::path::absolute(&arguments.write_kubeconfig)?;
     write_private(&path, &serving.kubeconfig())
         .map_err(|error| format!("cannot write the kubeconfig {}: {error}", path.display()))?;
-    println!(
-        "serving at {}; kubeconfig written to {}",
+    let greeting = format!(
+        "serving at {}; kubeconfig written to {}\ntry: kubectl --kubeconfig {} get namespaces\n",
         serving.url(),
-        path.display()
+        path.display(),
+        quoted(&path.display().to_string()),
     );
-    println!(
-        "try: kubectl --kubeconfig {} get namespaces",
-        path.display()
-    );
+    // The server serves whether or not somebody reads this.
+    if let Err(error) = std::io::stdout().write_all(greeting.as_bytes()) {
+        tracing::warn!(%error, "cannot write to standard output");
+    }
 
     let result = match controllers {
         None => {
-            shutdown_signal().await;
+            shutdown.await;
             Ok(())
         }
         Some(mut controllers) => {
             let ended = tokio::select! {
-                () = shutdown_signal() => Ok(()),
+                () = shutdown => Ok(()),
                 failed = controllers.ended() => failed,
             };
             let stopped = controllers.shutdown().await;
@@ -78,10 +88,17 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
     result
 }
 
+/// As a shell takes it for one word.
+fn quoted(text: &str) -> String {
+    let is_plain = |char: char| char.is_alphanumeric() || "/._-+@%:,=".contains(char);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Writes a file that only its owner may read, since it holds a token; whoever waits for the file sees it whole.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -97,4 +114,35 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
         let _ = std::fs::remove_file(&unfinished);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_can_be_pasted_into_a_shell() {
+        assert_eq!(quoted("/tmp/a-b_c.yaml"), "/tmp/a-b_c.yaml");
+        assert_eq!(quoted("/tmp/my file"), "'/tmp/my file'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+    }
+
+    #[test]
+    fn the_file_is_for_its_owner_and_replaces_an_older_one() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = std::env::temp_dir().join(format!("kubewright-cli-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("kubeconfig");
+        std::fs::write(&path, "older and longer").expect("written");
+        write_private(&path, "new").expect("written");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "new");
+        let mode = std::fs::metadata(&path)
+            .expect("there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let left = std::fs::read_dir(&folder).expect("read").count();
+        assert_eq!(left, 1, "nothing unfinished stays");
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
 }

@@ -45,6 +45,8 @@ pub struct Client {
 
 struct Shared {
     carrier: Carrier,
+    /// What is at the bottom of the carrier, if it is a network.
+    network: Option<Arc<Transport>>,
     /// In front of every path; without a slash at its end.
     base_path: String,
     user_agent: HeaderValue,
@@ -81,10 +83,16 @@ impl Client {
                 })
             })?,
         };
-        let carrier = Carrier::Network(Arc::new(transport));
-        let mut client = Self::of(carrier, base.path(), user_agent, config.namespace.clone());
-        client.timeout = Some(config.timeout.unwrap_or(Self::DEFAULT_TIMEOUT));
-        Ok(client)
+        let network = Arc::new(transport);
+        let shared = Shared {
+            carrier: Carrier::Network(network.clone()),
+            network: Some(network),
+            base_path: base.path().trim_end_matches('/').to_owned(),
+            user_agent,
+            namespace: config.namespace.clone(),
+        };
+        let timeout = config.timeout.unwrap_or(Self::DEFAULT_TIMEOUT);
+        Ok(Self::of(shared, Some(timeout)))
     }
 
     /// A client whose requests are answered by a service instead of a network: a server in the same process, a
@@ -101,26 +109,21 @@ impl Client {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let namespace = Config::DEFAULT_NAMESPACE.to_owned();
-        Self::of(
-            Carrier::of_service(service),
-            "/",
-            default_user_agent(),
-            namespace,
-        )
+        let shared = Shared {
+            carrier: Carrier::of_service(service),
+            network: None,
+            base_path: String::new(),
+            user_agent: default_user_agent(),
+            namespace: Config::DEFAULT_NAMESPACE.to_owned(),
+        };
+        Self::of(shared, Some(Self::DEFAULT_TIMEOUT))
     }
 
-    fn of(carrier: Carrier, base: &str, user_agent: HeaderValue, namespace: String) -> Self {
-        let base_path = base.trim_end_matches('/').to_owned();
+    fn of(shared: Shared, timeout: Option<Duration>) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                carrier,
-                base_path,
-                user_agent,
-                namespace,
-            }),
+            shared: Arc::new(shared),
             calls: Arc::default(),
-            timeout: Some(Self::DEFAULT_TIMEOUT),
+            timeout,
         }
     }
 
@@ -147,7 +150,8 @@ impl Client {
     /// The same client with a service between its calls and what carries them, as a `tower` layer would put it:
     /// `layer` gets the carrier as a service and returns the one to use. Calls are counted apart.
     ///
-    /// Requests are as [`from_service`](Self::from_service) describes them. Credentials are added below the layer.
+    /// Requests are as [`from_service`](Self::from_service) describes them; their extensions say what they are for, so a
+    /// layer that makes a new request passes them on. Credentials are added below the layer.
     #[must_use]
     pub fn with_layer<S, B>(&self, layer: impl FnOnce(CarrierService) -> S) -> Self
     where
@@ -160,15 +164,12 @@ impl Client {
         let below = CarrierService(self.shared.carrier.clone());
         let shared = Shared {
             carrier: Carrier::of_service(layer(below)),
+            network: self.shared.network.clone(),
             base_path: self.shared.base_path.clone(),
             user_agent: self.shared.user_agent.clone(),
             namespace: self.shared.namespace.clone(),
         };
-        Self {
-            shared: Arc::new(shared),
-            calls: Arc::default(),
-            timeout: self.timeout,
-        }
+        Self::of(shared, self.timeout)
     }
 
     /// The limit for calls that are no watches.
@@ -232,18 +233,11 @@ impl Client {
     /// How many connections are open, and how many requests and streams run on them. Always zero for
     /// [`from_service`](Self::from_service).
     pub fn connections(&self) -> ConnectionStats {
-        match &self.shared.carrier {
-            Carrier::Network(transport) => {
-                let (connections, streams) = transport.stats();
-                ConnectionStats {
-                    connections,
-                    streams,
-                }
-            }
-            Carrier::Service(_) => ConnectionStats {
-                connections: 0,
-                streams: 0,
-            },
+        let network = self.shared.network.as_ref();
+        let (connections, streams) = network.map_or((0, 0), |network| network.stats());
+        ConnectionStats {
+            connections,
+            streams,
         }
     }
 
@@ -275,9 +269,9 @@ pub struct ConnectionStats {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let to = match &self.shared.carrier {
-            Carrier::Network(transport) => transport.peer(),
-            Carrier::Service(_) => "a service in this process".to_owned(),
+        let to = match &self.shared.network {
+            Some(network) => network.peer(),
+            None => "a service in this process".to_owned(),
         };
         f.debug_struct("Client")
             .field("to", &to)

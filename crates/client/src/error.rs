@@ -86,7 +86,17 @@ impl Error {
     /// What failed underneath, if it was the transport.
     pub(crate) fn transport_kind(&self) -> Option<TransportErrorKind> {
         match &self.0.kind {
-            Kind::Transport(error) => error.downcast_ref().map(TransportError::kind),
+            Kind::Transport(error) => {
+                // Layers around the transport may have wrapped its error.
+                let mut cause: Option<&(dyn StdError + 'static)> = Some(error.as_ref());
+                while let Some(error) = cause {
+                    if let Some(error) = error.downcast_ref::<TransportError>() {
+                        return Some(error.kind());
+                    }
+                    cause = error.source();
+                }
+                None
+            }
             _ => None,
         }
     }
@@ -215,7 +225,7 @@ impl Error {
     }
 
     /// The server could not be reached, the connection failed, or a list was cut short. Whether a write was carried
-    /// out is then not known; a read or a watch can be tried again.
+    /// out is then not known, unless it is [`is_connect`](Self::is_connect); a read or a watch can be tried again.
     pub fn is_transport(&self) -> bool {
         match &self.0.kind {
             Kind::Transport(_) => true,
@@ -271,6 +281,9 @@ impl fmt::Display for Error {
                 match self.transport_kind() {
                     Some(TransportErrorKind::Connect) => {
                         f.write_str("; check the server's address and whether it is up")
+                    }
+                    Some(TransportErrorKind::Busy) => {
+                        f.write_str("; drop watches and bodies that nobody reads")
                     }
                     Some(TransportErrorKind::Lost) if self.0.call.as_ref().is_some_and(writes) => {
                         f.write_str("; read the object to see whether it was changed")

@@ -1,11 +1,13 @@
 //! What is sent again when a connection fails, against an HTTP/2 server that fails on purpose.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Method, Response};
-use kubewright_client::{Client, Error, RestClient};
+use kubewright_client::{Body, BoxError, CarrierService, Client, Error, RestClient};
 use kubewright_config::Config;
 use kubewright_meta::GroupVersion;
 use parking_lot::Mutex;
@@ -178,12 +180,17 @@ async fn a_read_is_sent_again_on_a_new_connection() {
     }
 }
 
-#[tokio::test]
-async fn a_server_that_is_not_there_is_said_at_once() {
+/// A client of a server that is not there.
+async fn client_of_nobody() -> Client {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let client = Client::new(Config::new(format!("http://{address}"))).unwrap();
+    Client::new(Config::new(format!("http://{address}"))).unwrap()
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_said_at_once() {
+    let client = client_of_nobody().await;
     let error = send(&client, &Method::GET).await.unwrap_err();
     assert!(error.is_connect() && error.is_transport(), "{error}");
     assert_eq!(client.calls().retries(), 0);
@@ -197,6 +204,55 @@ async fn a_server_that_is_not_there_is_said_at_once() {
         error.to_string().contains("check the server's address"),
         "{error}"
     );
+}
+
+/// A layer that says about errors what it has to say.
+#[derive(Clone)]
+struct Wrapping(CarrierService);
+
+#[derive(Debug)]
+struct Wrapped(BoxError);
+
+impl std::fmt::Display for Wrapped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("behind the layer")
+    }
+}
+
+impl std::error::Error for Wrapped {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.0.as_ref())
+    }
+}
+
+impl tower_service::Service<http::Request<Body>> for Wrapping {
+    type Response = Response<Body>;
+    type Error = Wrapped;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Wrapped>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Wrapped>> {
+        self.0.poll_ready(cx).map_err(Wrapped)
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let answer = self.0.call(request);
+        Box::pin(async { answer.await.map_err(Wrapped) })
+    }
+}
+
+#[tokio::test]
+async fn a_layer_changes_nothing_of_what_is_known_about_the_network() {
+    let (below, seen) = start(vec![Act::Refuse, Act::Answer]).await;
+    let client = below.with_layer(Wrapping);
+    send(&client, &Method::POST).await.unwrap();
+    assert_eq!(seen.requests.lock().len(), 2);
+    assert_eq!(client.connections().connections, 1);
+    assert_eq!(client.connections(), below.connections());
+    assert_eq!((client.calls().total(), below.calls().total()), (1, 0));
+
+    let client = client_of_nobody().await.with_layer(Wrapping);
+    let error = send(&client, &Method::GET).await.unwrap_err();
+    assert!(error.is_connect(), "{error}");
 }
 
 #[test]

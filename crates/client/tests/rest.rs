@@ -70,6 +70,20 @@ async fn paths_are_built_from_their_parts() {
         script.lines(),
         ["POST /apis/apps/v1/namespaces/a/replicasets", "GET /"]
     );
+    // The slash at the end of a path is not the one in front of the next part.
+    assert_eq!(
+        line(|c| c.get().abs_path("/apis/lab.test/v1/").resource("widgets")).await,
+        "GET /apis/lab.test/v1/widgets"
+    );
+    assert_eq!(
+        line(|c| c
+            .get()
+            .abs_path("/apis/lab.test/v1/")
+            .namespace("a")
+            .resource("w"))
+        .await,
+        "GET /apis/lab.test/v1/namespaces/a/w"
+    );
 }
 
 #[tokio::test]
@@ -454,4 +468,83 @@ async fn the_version_of_the_server_is_read() {
         "v1.36.2"
     );
     assert_eq!(script.only().line(), "GET /version");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_counts_although_its_body_never_ends() {
+    for watch in ["true", "false"] {
+        let (_, client) = Script::new([Answer::Reply {
+            code: 410,
+            headers: vec![("content-type", "application/json".to_owned())],
+            chunks: vec![r#"{"kind": "Status""#.into()],
+            then: Then::Hang,
+        }]);
+        let request = core(&client).get().resource("pods").param("watch", watch);
+        let error = request.stream().await.unwrap_err();
+        assert!(error.is_expired(), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_that_is_set_for_a_watch_counts_to_its_beginning() {
+    let began = || stream(["{"], Then::Hang);
+    let (script, client) = Script::new([Answer::Never, began()]);
+    let watch = || {
+        core(&client)
+            .get()
+            .resource("pods")
+            .param("watch", "1")
+            .timeout(Duration::from_secs(5))
+            .stream()
+    };
+    assert!(watch().await.unwrap_err().is_timeout());
+    let mut body = watch().await.unwrap();
+    assert_eq!(body.next().await.unwrap().unwrap(), "{");
+    let more = tokio::time::timeout(Duration::from_secs(3600), body.next());
+    assert!(more.await.is_err(), "it goes on as long as it likes");
+    assert!(script.seen()[0].query().contains("timeout=5s"));
+}
+
+#[tokio::test]
+async fn nothing_secret_is_shown_for_debugging() {
+    let (_, client) = Script::new([text(200, "application/json", r#"{"data": "hunter2"}"#)]);
+    let request = core(&client)
+        .post()
+        .namespace("a")
+        .resource("secrets")
+        .param("token", "hunter2")
+        .header("Authorization", "Bearer hunter2")
+        .header("Cookie", "hunter2")
+        .json(&value!({"data": "hunter2"}));
+    let shown = format!("{request:?}");
+    assert!(
+        shown.contains("POST /api/v1/namespaces/a/secrets"),
+        "{shown}"
+    );
+    let response = request.send().await.unwrap();
+    let shown = format!("{shown}{response:?}");
+    assert!(
+        shown.contains("200") && !shown.contains("hunter2"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn a_header_that_is_there_once_is_replaced() {
+    let (script, client) = Script::new([ok()]);
+    core(&client)
+        .patch(PatchType::Merge)
+        .resource("nodes")
+        .name("n")
+        .header("Content-Type", "application/json-patch+json")
+        .header("X-Both", "1")
+        .header("X-Both", "2")
+        .body("[]")
+        .send()
+        .await
+        .unwrap();
+    let headers = script.only().headers;
+    let values = |name: &str| headers.get_all(name).iter().collect::<Vec<_>>();
+    assert_eq!(values("content-type"), ["application/json-patch+json"]);
+    assert_eq!(values("x-both"), ["1", "2"]);
 }

@@ -38,13 +38,15 @@
 //! advanced since.
 //!
 //! # Known differences from a real server
-//! A malformed `resourceVersion` is a 400 or 422 where a real server says 500. JSON only: YAML, protobuf, `Table` and `PartialObjectMetadata` are not served. Patches are JSON patch and
+//! A malformed `resourceVersion` is a 400 or 422 where a real server says 500. Answers are JSON; bodies are JSON or, of built-in kinds and delete options, protobuf. YAML, `Table` and `PartialObjectMetadata` are not served. Patches are JSON patch and
 //! JSON merge patch. `managedFields` are not kept: `fieldManager` is checked and otherwise without effect.
 //! Bodies are not checked against a schema: `fieldValidation` is accepted, as clients insist on it, but unknown
-//! fields stay even with `Strict`, and OpenAPI documents describe objects by type and metadata only. Defaults
-//! and validation cover what workloads need. Events do not expire. `sendInitialEvents` is refused as by a server
+//! fields stay even with `Strict`, and OpenAPI documents describe objects by type and metadata only (those of v2
+//! nothing). Defaults and validation cover what workloads and services need; cluster addresses come from
+//! `10.96.0.0/16`, IPv4 only, and no taint is put on new nodes. Events do not expire. `sendInitialEvents` is refused as by a server
 //! whose `WatchList` feature is off. Discovery tells no storage version hashes.
 
+mod allocation;
 mod api;
 mod clock;
 mod defaults;

@@ -66,9 +66,41 @@ pub(crate) fn tidy(kind: &ResourceKind, mut object: Unstructured) -> Result<Unst
     tidy_metadata(&mut object.metadata);
     if !kind.custom {
         object.fields.retain(|_, value| !value.is_null());
+        if kind.is("", "configmaps") || kind.is("", "secrets") {
+            tidy_texts(kind, &mut object)?;
+        }
         object.fields.values_mut().for_each(drop_nulls);
     }
     Ok(object)
+}
+
+/// The maps of texts in ConfigMaps and Secrets: in Go a null in one is an empty text, and no map is an empty one.
+fn tidy_texts(kind: &ResourceKind, object: &mut Unstructured) -> Result<()> {
+    for name in ["data", "binaryData", "stringData"] {
+        let Some(field) = object.fields.get_mut(name) else {
+            continue;
+        };
+        let texts = field.as_object_mut().filter(|entries| {
+            entries
+                .values()
+                .all(|entry| entry.is_string() || entry.is_null())
+        });
+        let Some(texts) = texts else {
+            return Err(failure::bad_request(format!(
+                "{} in version {:?} cannot be handled as a {}: {name} must be a map of texts",
+                kind.kind,
+                kind.api_version(),
+                kind.kind
+            )));
+        };
+        for entry in texts.values_mut().filter(|entry| entry.is_null()) {
+            *entry = Value::from("");
+        }
+        if texts.is_empty() {
+            object.fields.remove(name);
+        }
+    }
+    Ok(())
 }
 
 fn tidy_metadata(metadata: &mut ObjectMeta) {

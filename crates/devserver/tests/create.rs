@@ -225,7 +225,10 @@ async fn the_first_namespaces_are_there() {
 async fn pods_get_the_defaults_workloads_rely_on() {
     let lab = Lab::new();
     let made = lab.post(PODS, pod("a", None)).await.ok();
-    assert_eq!(made["status"], json!({"phase": "Pending"}));
+    assert_eq!(
+        made["status"],
+        json!({"phase": "Pending", "qosClass": "BestEffort"})
+    );
     assert_eq!(made["spec"]["restartPolicy"], "Always");
     assert_eq!(made["spec"]["terminationGracePeriodSeconds"], 30);
     assert_eq!(

@@ -345,3 +345,23 @@ async fn b28_a_trailing_slash_means_the_collection() {
         .await
         .refused(404, "NotFound");
 }
+
+#[tokio::test]
+async fn a_uid_in_the_query_is_a_precondition() {
+    let lab = Lab::new();
+    let made = lab.config_map("a").await;
+    let path = format!("{CONFIG_MAPS}/a");
+    lab.delete(&format!("{path}?uid=other"))
+        .await
+        .refused(409, "Conflict");
+    lab.raw(
+        "DELETE",
+        &path,
+        &[("content-type", "application/json")],
+        "[]",
+    )
+    .await
+    .refused(400, "BadRequest");
+    let uid = made["metadata"]["uid"].as_str().unwrap();
+    lab.delete(&format!("{path}?uid={uid}")).await.ok();
+}

@@ -142,3 +142,12 @@ async fn an_eviction_is_a_deletion() {
         5
     );
 }
+
+#[tokio::test]
+async fn a_scale_of_another_namespace_is_refused() {
+    let lab = Lab::new();
+    lab.post(REPLICA_SETS, replica_set("rs")).await.ok();
+    let scale = json!({"metadata": {"name": "rs", "namespace": "other"}, "spec": {"replicas": 4}});
+    let refused = lab.put(&format!("{REPLICA_SETS}/rs/scale"), scale).await;
+    refused.refused(400, "BadRequest");
+}

@@ -283,3 +283,43 @@ async fn b68_managed_fields_in_a_body_are_dropped() {
         assert!(made["metadata"].get("managedFields").is_none());
     }
 }
+
+#[tokio::test]
+async fn short_finalizer_names_are_refused_on_update_too() {
+    let lab = Lab::new();
+    let mut object = lab.config_map("a").await;
+    object["metadata"]["finalizers"] = json!(["short"]);
+    let refused = lab.put(&format!("{CONFIG_MAPS}/a"), object).await;
+    refused.refused(422, "Invalid");
+    assert_eq!(refused.cause()["field"], "metadata.finalizers[0]");
+}
+
+/// As Go's maps of texts have it.
+#[tokio::test]
+async fn maps_of_texts_hold_texts_only_and_are_never_empty() {
+    let lab = Lab::new();
+    let made = lab
+        .post(CONFIG_MAPS, json!({"metadata": {"name": "a"}, "data": {}}))
+        .await
+        .ok();
+    assert!(made.get("data").is_none());
+    let path = format!("{CONFIG_MAPS}/a");
+    let same = lab.merge(&path, json!({"data": {"k": null}})).await.ok();
+    assert_eq!(same, made);
+    let mut object = made.clone();
+    object["data"] = json!({"k": null});
+    assert_eq!(
+        lab.put(&path, object.clone()).await.ok()["data"],
+        json!({"k": ""})
+    );
+    for wrong in [json!("x"), json!([1]), json!({"k": 1})] {
+        object["metadata"]["resourceVersion"] = json!(null);
+        object["data"] = wrong.clone();
+        lab.put(&path, object.clone())
+            .await
+            .refused(400, "BadRequest");
+        lab.merge(&path, json!({"data": wrong}))
+            .await
+            .refused(422, "Invalid");
+    }
+}

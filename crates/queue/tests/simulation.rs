@@ -15,7 +15,7 @@ use kubewright_queue::{ExponentialLimiter, RateLimiter};
 use queue_core::{GetStep, QueueCore};
 use tokio::time::Instant;
 
-const SCHEDULES: u64 = 50_000;
+const SCHEDULES: u64 = 100_000;
 const BASE: Duration = Duration::from_millis(5);
 const CAP: Duration = Duration::from_millis(100);
 

@@ -1,5 +1,7 @@
 //! Applying what came from a server, and saying what that changed.
 
+use kubewright_meta::ObjectKey;
+
 use super::Indexer;
 use super::tables::{Tables, Values};
 use crate::fifo::{Batch, Delta};
@@ -22,7 +24,8 @@ impl<K> Indexer<K> {
     /// is new or different in the list's order.
     ///
     /// What is the same as before gives no event, and neither does a change from a watch that is older than
-    /// what the store has. An object that was deleted and made again under the same name gives two events, a
+    /// what the store has of that object. A list may be older than the store: then the server was set back, and what
+    /// the list says holds. An object that was deleted and made again under the same name gives two events, a
     /// deletion (its final state unknown, where only the list shows it) and an addition. Additions are not
     /// `initial`.
     ///
@@ -35,9 +38,13 @@ impl<K> Indexer<K> {
             Batch::ReplacedAll {
                 resource_version,
                 objects,
-            } => self.replace(resource_version, objects),
+                unreadable,
+            } => self.replace(resource_version, objects, unreadable),
             Batch::Bookmark { resource_version } => {
-                self.0.tables.write().resource_version = resource_version;
+                let mut tables = self.0.tables.write();
+                if !is_older(&resource_version, &tables.resource_version) {
+                    tables.resource_version = resource_version;
+                }
                 Vec::new()
             }
         })
@@ -87,11 +94,14 @@ impl<K> Indexer<K> {
             // Not in a batch of changes.
             Delta::ReplacedAll { .. } | Delta::Bookmark { .. } => return None,
         };
-        let held = self.get(object.key());
+        let (held, position) = {
+            let tables = self.0.tables.read();
+            let held = tables.get(object.key()).cloned();
+            (held, tables.resource_version.clone())
+        };
         let stale = held.is_some_and(|held| {
-            // An end of the one that had the name before is older too; other versions of other objects are not
-            // to be compared.
-            let comparable = deleted || held.uid() == object.uid();
+            // An object newer than the store is left from before the server was set back.
+            let comparable = !is_older(&position, held.resource_version());
             (comparable && is_older(object.resource_version(), held.resource_version()))
                 || (!deleted && held.is_same_version(&object))
         });
@@ -106,33 +116,46 @@ impl<K> Indexer<K> {
     }
 
     /// Builds the new tables beside the old ones and swaps them: readers see the one or the other.
-    fn replace(&self, resource_version: String, objects: Vec<CachedObject<K>>) -> Vec<Event<K>> {
+    fn replace(
+        &self,
+        resource_version: String,
+        objects: Vec<CachedObject<K>>,
+        unreadable: Vec<ObjectKey>,
+    ) -> Vec<Event<K>> {
         let mut fresh = Tables::empty_like(&self.0.tables.read());
+        let set_back = is_older(&resource_version, &self.0.tables.read().resource_version);
+        // A server that was set back may use a version twice.
+        let is_same = |held: &CachedObject<K>, object: &CachedObject<K>| {
+            held.is_same_version(object)
+                && (!set_back || held.raw().bytes() == object.raw().bytes())
+        };
         let mut changed = Vec::new();
         for object in objects {
             // A list may name an object twice when its pages were not read from one state: the later one holds.
             let before = fresh.get(object.key()).cloned();
             let held = match &before {
                 Some(_) => None,
-                None => {
-                    let tables = self.0.tables.read();
-                    tables
-                        .get_with_values(object.key())
-                        .map(|(held, values)| (held.clone(), values))
-                }
+                None => self.held(object.key()),
             };
             match held {
                 // Keep the handle that is held, and with it what is decoded of it.
-                Some((held, values)) if held.is_same_version(&object) => {
+                Some((held, values)) if is_same(&held, &object) => {
                     fresh.insert(held, values);
                 }
                 held => {
                     let old = before.or_else(|| held.map(|(held, _)| held));
                     fresh.insert(object.clone(), self.values_of(&object));
-                    if !old.as_ref().is_some_and(|old| old.is_same_version(&object)) {
+                    if !old.as_ref().is_some_and(|old| is_same(old, &object)) {
                         difference(old, object, &mut changed);
                     }
                 }
+            }
+        }
+        for key in unreadable {
+            if fresh.get(&key).is_none()
+                && let Some((held, values)) = self.held(&key)
+            {
+                fresh.insert(held, values);
             }
         }
         fresh.resource_version = resource_version;
@@ -149,6 +172,12 @@ impl<K> Indexer<K> {
             .collect();
         events.append(&mut changed);
         events
+    }
+
+    fn held(&self, key: &ObjectKey) -> Option<(CachedObject<K>, Values)> {
+        let tables = self.0.tables.read();
+        let (held, values) = tables.get_with_values(key)?;
+        Some((held.clone(), values))
     }
 }
 

@@ -46,6 +46,7 @@ fn replace(store: &Indexer<ConfigMap>, version: &str, objects: Vec<Object>) -> V
         Batch::ReplacedAll {
             resource_version: version.into(),
             objects,
+            unreadable: Vec::new(),
         },
     )
 }
@@ -276,6 +277,54 @@ fn a_bookmark_moves_the_version_only() {
 }
 
 #[test]
+fn a_bookmark_moves_no_version_back() {
+    let store = indexed();
+    for (bookmark, version) in [("500", "500"), ("400", "500"), ("501", "501")] {
+        let resource_version = bookmark.into();
+        apply(&store, Batch::Bookmark { resource_version });
+        assert_eq!(store.resource_version(), version);
+    }
+}
+
+#[test]
+fn an_older_event_of_an_earlier_object_of_the_name_is_no_event() {
+    let store = indexed();
+    put(&store, of_uid("a", "u2", 20, "x"));
+    assert!(put(&store, of_uid("a", "u1", 10, "y")).is_empty());
+    assert_eq!(put(&store, of_uid("a", "u3", 30, "z")).len(), 2);
+}
+
+/// A server that is set back to an older state counts on from there, and uses versions twice.
+#[test]
+fn the_state_of_a_server_that_was_set_back_holds() {
+    let store = indexed();
+    let lost = of_uid("lost", "u1", 990, "old");
+    let reused = of_uid("reused", "u2", 45, "old");
+    let same = of_uid("same", "u3", 30, "old");
+    let bad = of_uid("bad", "u4", 950, "old");
+    replace(&store, "1000", vec![lost, reused, same, bad]);
+    let list = Batch::ReplacedAll {
+        resource_version: "50".into(),
+        objects: vec![
+            of_uid("reused", "u2", 45, "new"),
+            of_uid("same", "u3", 30, "old"),
+        ],
+        unreadable: vec![ObjectKey::namespaced("n", "bad")],
+    };
+    let events = store.apply(list).unwrap();
+    assert!(!events.iter().any(Event::is_resync));
+    assert_eq!(
+        format!("{events:?}"),
+        "[Deleted(n/lost@990, final state unknown), Updated(n/reused@45->45)]"
+    );
+    assert_eq!(store.resource_version(), "50");
+    assert_eq!(by_tag(&store, "new"), ["reused"]);
+    // What is left from before is not newer than what comes now.
+    assert_eq!(put(&store, of_uid("bad", "u4", 51, "new")).len(), 1);
+    assert_eq!(by_tag(&store, "new"), ["bad", "reused"]);
+}
+
+#[test]
 fn readers_see_a_list_whole_or_not_at_all() {
     let store = indexed();
     let generation = |version: u32| {
@@ -326,7 +375,7 @@ proptest! {
                     let others = model.keys().filter(|other| **other != name).count();
                     model.clear();
                     model.insert(name, (version, words));
-                    let list = Batch::ReplacedAll { resource_version: version.to_string(), objects: vec![object] };
+                    let list = Batch::ReplacedAll { resource_version: version.to_string(), objects: vec![object], unreadable: Vec::new() };
                     let events = store.apply(list).unwrap();
                     let gone = events.iter().filter(|e| matches!(e, Event::Deleted { .. })).count();
                     prop_assert_eq!(gone, others);

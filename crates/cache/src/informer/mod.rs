@@ -1,7 +1,8 @@
 //! A cache of one kind that stays true, and the handlers that hear of its changes.
 
 mod channel;
-mod handler;
+pub(crate) mod delivery;
+pub(crate) mod handler;
 mod options;
 mod pending;
 mod shared;
@@ -12,13 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubewright_client::Api;
-use kubewright_meta::{Kind, ListOptions, Object};
+use kubewright_meta::{Kind, Object};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use self::handler::{HandlerRegistration, HandlerStatus};
-use self::handler::{HandlerState, MIN_RESYNC};
+use self::handler::{HandlerState, MAX_RESYNC, MIN_RESYNC};
 pub use self::options::InformerOptions;
 pub use self::pending::{DEFAULT_HANDLER_BUFFER, PendingEvents};
 use self::shared::Shared;
@@ -73,13 +74,9 @@ impl<K: Object> SharedInformer<K> {
     ) -> Self {
         let decoder = Decoder::new(&kind, options.decoded_budget);
         let store = Indexer::new(kind.to_string());
-        let select = ListOptions {
+        let reading = ReflectorOptions {
             labels: options.labels.clone(),
             fields: options.fields.clone(),
-            ..ListOptions::default()
-        };
-        let reading = ReflectorOptions {
-            select,
             page_size: options.page_size,
             min_watch_timeout: options.min_watch_timeout,
             keep_managed_fields: options.keep_managed_fields,
@@ -195,7 +192,8 @@ impl<K: Object> SharedInformer<K> {
             decodes: shared.decoder.decodes(),
             index_failures: shared.store.index_failures(),
             handlers: shared
-                .handlers()
+                .handlers
+                .all()
                 .iter()
                 .map(|handler| handler.status())
                 .collect(),
@@ -280,10 +278,10 @@ impl<K: Object> HandlerBuilder<'_, K> {
         self
     }
 
-    /// Repeats everything known, as updates between equal versions, with this period, at least one second.
-    /// Nothing is read from the server for it. Default: never.
+    /// Repeats everything known, as updates between equal versions, with this period: at least one second, at most a
+    /// year. Nothing is read from the server for it. Default: never.
     pub fn resync_every(mut self, period: Duration) -> Self {
-        self.resync = Some(period.max(MIN_RESYNC));
+        self.resync = Some(period.clamp(MIN_RESYNC, MAX_RESYNC));
         self
     }
 
@@ -297,9 +295,9 @@ impl<K: Object> HandlerBuilder<'_, K> {
         handler: impl FnMut(Event<K>) + Send + 'static,
     ) -> Result<HandlerRegistration<K>, Error> {
         let shared = &self.informer.0.shared;
-        let name = self
-            .name
-            .unwrap_or_else(|| format!("{} handler {}", shared.name, shared.handlers().len() + 1));
+        let name = self.name.unwrap_or_else(|| {
+            format!("{} handler {}", shared.name, shared.handlers.next_number())
+        });
         let token = shared.token.child_token();
         let state = HandlerState::new(name, self.buffer, self.resync, token, Box::new(handler));
         shared.add_handler(state).map(HandlerRegistration::new)

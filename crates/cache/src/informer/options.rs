@@ -12,7 +12,7 @@ use crate::object::DEFAULT_DECODED_BUDGET;
 /// cache with its own watch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InformerOptions {
-    /// Only objects of this namespace. Default: of all.
+    /// Only objects of this namespace. Default, and the empty name: of all.
     pub namespace: Option<String>,
     /// Only objects with such labels. Default: all. One that stops matching is deleted from the cache.
     pub labels: Selector,
@@ -24,7 +24,8 @@ pub struct InformerOptions {
     pub decoded_budget: usize,
     /// How many objects a page of a list has; see [`ReflectorOptions`](crate::ReflectorOptions::page_size).
     pub page_size: Option<u32>,
-    /// Watches last between this and twice this. Default: 5 minutes.
+    /// Watches last between this and twice this; see
+    /// [`ReflectorOptions`](crate::ReflectorOptions::min_watch_timeout). Default: 5 minutes.
     pub min_watch_timeout: Option<Duration>,
 }
 

@@ -38,7 +38,8 @@ enum Initial {
 
 enum Waiting<K> {
     One(Event<K>),
-    /// Deleted and made again: delivered as a deletion and an addition.
+    /// Deleted, and there again: delivered as a deletion and an addition. Not as an update, also where it is the same
+    /// object that left a selector and came back: `last` need not be what the handler was told before.
     Remade {
         last: CachedObject<K>,
         final_state_unknown: bool,
@@ -69,8 +70,7 @@ impl<K> PendingEvents<K> {
     /// | added | deleted | nothing: the handler never hears of it |
     /// | updated | updated | updated, from the oldest to the newest |
     /// | updated | deleted | deleted |
-    /// | deleted | added, same uid | updated |
-    /// | deleted | added, other uid | deleted, then added |
+    /// | deleted | added | deleted, then added |
     ///
     /// True when the handler is now through with what was there when it began, since the last of that is gone.
     pub fn push(&mut self, event: Event<K>) -> bool {
@@ -223,21 +223,18 @@ fn merge<K>(waiting: Waiting<K>, event: Event<K>) -> Option<Waiting<K>> {
         Event::Added {
             object: new,
             initial,
-        } if new.uid() != last.uid() => Waiting::Remade {
+        } => Waiting::Remade {
             last,
             final_state_unknown,
             new,
-            initial: initial || was_initial,
+            initial,
         },
-        Event::Updated { new, .. } if new.uid() != last.uid() => Waiting::Remade {
+        Event::Updated { new, .. } => Waiting::Remade {
             last,
             final_state_unknown,
             new,
             initial: was_initial,
         },
-        Event::Added { object: new, .. } | Event::Updated { new, .. } => {
-            Waiting::One(Event::Updated { old: last, new })
-        }
         Event::Deleted { .. } => Waiting::One(Event::Deleted {
             object: last,
             final_state_unknown,

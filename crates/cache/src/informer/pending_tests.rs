@@ -69,7 +69,7 @@ fn events_of_one_object_merge_as_the_table_says() {
     );
     assert_eq!(
         merged(vec![deleted("a", 1, 2), added("a", 1, 3)]),
-        ["Updated(a@2->3)"]
+        ["Deleted(a@2)", "Added(a@3)"]
     );
     let remade = vec![deleted("a", 1, 2), added("a", 2, 3)];
     assert_eq!(merged(remade.clone()), ["Deleted(a@2)", "Added(a@3)"]);
@@ -77,6 +77,14 @@ fn events_of_one_object_merge_as_the_table_says() {
     assert_eq!(merged(changed), ["Deleted(a@2)", "Added(a@4)"]);
     let gone = [remade, vec![deleted("a", 2, 4)]].concat();
     assert_eq!(merged(gone), ["Deleted(a@2)"]);
+}
+
+/// An object that leaves a selector and comes back keeps its uid, and its last version was never told.
+#[test]
+fn what_comes_back_goes_on_from_nothing_that_was_not_told() {
+    let known = vec![updated("a", 1, 1, 2), deleted("a", 1, 3)];
+    let back = [known, vec![added("a", 1, 4), updated("a", 1, 4, 5)]].concat();
+    assert_eq!(merged(back), ["Deleted(a@3)", "Added(a@5)"]);
 }
 
 #[test]
@@ -147,14 +155,19 @@ proptest! {
     ) {
         let names = ["a", "b", "c", "d"];
         let mut truth: [Option<(u32, u32)>; 4] = [None; 4];
+        let mut uids = [0; 4];
         let mut told: [Option<(u32, u32)>; 4] = [None; 4];
         let mut pending = PendingEvents::new(bound);
         for (version, (which, what, take)) in (1_u32..).zip(steps) {
             let name = names[which];
             let event = match (truth[which], what) {
-                (None, _) => {
-                    truth[which] = Some((version, version));
-                    added(name, version, version)
+                (None, what) => {
+                    // A new one, or the same again.
+                    if what > 1 {
+                        uids[which] = version;
+                    }
+                    truth[which] = Some((uids[which], version));
+                    added(name, uids[which], version)
                 }
                 (Some((uid, held)), 0) => {
                     truth[which] = None;

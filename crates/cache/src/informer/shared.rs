@@ -1,4 +1,4 @@
-//! What the tasks and handles of one informer share: the store, the handlers, and how a batch reaches both.
+//! What the tasks and handles of one informer share, and what those tasks do.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::channel::DeltaChannel;
+use super::delivery::{Delivery, Handlers};
 use super::handler::{self, HandlerState};
 use super::user_code;
 use crate::object::Decoder;
 use crate::reentry::OrderedMutex;
 use crate::reflector::ReflectorMonitor;
-use crate::{Batch, Error, Event, Indexer};
+use crate::{Batch, Error, Indexer};
 
 pub(super) struct Shared<K> {
     /// How logs and errors name the informer, such as `pods/v1 in shop`.
@@ -23,17 +24,16 @@ pub(super) struct Shared<K> {
     pub(super) decoder: Decoder<K>,
     pub(super) monitor: ReflectorMonitor,
     pub(super) channel: DeltaChannel<K>,
-    /// Held while a batch goes to the store and to the handlers, and while a handler is added: so each handler
-    /// sees every change once, and the store as it was before all of them.
-    delivery: OrderedMutex<Delivery<K>>,
+    pub(super) handlers: Handlers<K>,
+    running: OrderedMutex<Running<K>>,
     pub(super) synced: watch::Sender<bool>,
     pub(super) token: CancellationToken,
     pub(super) tasks: TaskTracker,
 }
 
-struct Delivery<K> {
-    handlers: Vec<Arc<HandlerState<K>>>,
-    synced: bool,
+/// Held while a batch goes to the store and to the handlers, and while a handler is added.
+struct Running<K> {
+    delivery: Delivery<K>,
     /// Where handlers run, once the informer was started.
     runtime: Option<Handle>,
 }
@@ -46,9 +46,9 @@ impl<K: Object> Shared<K> {
         monitor: ReflectorMonitor,
         token: CancellationToken,
     ) -> Self {
-        let delivery = Delivery {
-            handlers: Vec::new(),
-            synced: false,
+        let handlers = Handlers::new();
+        let running = Running {
+            delivery: Delivery::new(store.clone(), handlers.clone()),
             runtime: None,
         };
         Self {
@@ -57,7 +57,8 @@ impl<K: Object> Shared<K> {
             decoder,
             monitor,
             channel: DeltaChannel::new(),
-            delivery: OrderedMutex::new(delivery),
+            handlers,
+            running: OrderedMutex::new(running),
             synced: watch::Sender::new(false),
             token,
             tasks: TaskTracker::new(),
@@ -85,64 +86,42 @@ impl<K: Object> Shared<K> {
         }
     }
 
-    /// Applies a batch to the store, then gives what changed to the handlers.
-    pub(super) fn apply(&self, batch: Batch<K>) -> Result<(), Error> {
-        let mut delivery = self.delivery.lock("apply a batch")?;
-        let mut events = self.store.apply(batch)?;
-        if !delivery.synced {
-            for event in &mut events {
-                if let Event::Added { initial, .. } = event {
-                    *initial = true;
-                }
-            }
-        }
-        delivery.handlers.retain(|handler| !handler.is_removed());
-        if !events.is_empty() {
-            for handler in &delivery.handlers {
-                handler.push(events.iter().cloned());
-            }
-        }
+    fn apply(&self, batch: Batch<K>) -> Result<(), Error> {
+        let mut running = self.running.lock("apply a batch")?;
+        running.delivery.apply(batch)?;
         if self.channel.done() {
-            delivery.synced = true;
-            for handler in &delivery.handlers {
-                handler.end_initial();
-            }
+            running.delivery.end_initial();
             self.synced.send_replace(true);
         }
         Ok(())
     }
 
-    /// Adds a handler: first it gets all that is in the store, then every change.
     pub(super) fn add_handler(
         self: &Arc<Self>,
         state: HandlerState<K>,
     ) -> Result<Arc<HandlerState<K>>, Error> {
-        let mut delivery = self.delivery.lock("add a handler")?;
+        let running = self.running.lock("add a handler")?;
         if self.token.is_cancelled() {
             return Err(Error::stopped(format!("add a handler to {}", self.name)));
         }
         let state = Arc::new(state);
-        let objects = self.store.list();
-        state.push(objects.into_iter().map(|object| Event::Added {
-            object,
-            initial: true,
-        }));
-        if delivery.synced {
-            state.end_initial();
-        }
-        delivery.handlers.push(state.clone());
-        if let Some(runtime) = &delivery.runtime {
+        running.delivery.add(state.clone());
+        if let Some(runtime) = &running.runtime {
             self.spawn_handler(runtime, state.clone());
+        }
+        // `stop` may just have missed it.
+        if self.token.is_cancelled() {
+            state.cancel();
         }
         Ok(state)
     }
 
     /// Lets the handlers run, now and those to come.
     pub(super) fn start_handlers(self: &Arc<Self>, runtime: &Handle) -> Result<(), Error> {
-        let mut delivery = self.delivery.lock("start an informer")?;
-        delivery.runtime = Some(runtime.clone());
-        for state in &delivery.handlers {
-            self.spawn_handler(runtime, state.clone());
+        let mut running = self.running.lock("start an informer")?;
+        running.runtime = Some(runtime.clone());
+        for state in self.handlers.all() {
+            self.spawn_handler(runtime, state);
         }
         Ok(())
     }
@@ -153,16 +132,11 @@ impl<K: Object> Shared<K> {
         self.tasks.spawn_on(task, runtime);
     }
 
-    /// Gives a handler everything once more, as updates between equal versions.
     fn resync(&self, state: &HandlerState<K>) {
-        let Ok(_delivery) = self.delivery.lock("resync a handler") else {
-            return;
-        };
-        let objects = self.store.list();
-        state.push(objects.into_iter().map(|object| Event::Updated {
-            old: object.clone(),
-            new: object,
-        }));
+        // An error only from inside an index function, where no handler's task ever is.
+        if let Ok(running) = self.running.lock("resync a handler") {
+            running.delivery.resync(state);
+        }
     }
 
     /// Adds an index while no batch is applied.
@@ -170,23 +144,16 @@ impl<K: Object> Shared<K> {
         &self,
         add: impl FnOnce(&Indexer<K>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let _delivery = self.delivery.lock("add an index")?;
+        let _running = self.running.lock("add an index")?;
         add(&self.store)
     }
 
-    /// Stops everything; the tasks then end.
+    /// Stops everything; the tasks then end. Waits for no batch.
     pub(super) fn stop(&self) {
         self.token.cancel();
-        for handler in self.handlers() {
+        for handler in self.handlers.all() {
             handler.cancel();
         }
         self.tasks.close();
-    }
-
-    pub(super) fn handlers(&self) -> Vec<Arc<HandlerState<K>>> {
-        self.delivery
-            .lock("read the handlers")
-            .map(|d| d.handlers.clone())
-            .unwrap_or_default()
     }
 }

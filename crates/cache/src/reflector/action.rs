@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use kubewright_meta::{ListOptions, WatchOptions};
+use kubewright_meta::{FieldSelector, ListOptions, Selector, WatchOptions};
 
 use crate::Delta;
 
 /// What a reflector reads, and how.
 #[derive(Clone, Debug, Default)]
 pub struct ReflectorOptions {
-    /// `labels` and `fields` of every list; the other fields are not used.
-    pub select: ListOptions,
+    /// Only objects with such labels. Default: all.
+    pub labels: Selector,
+    /// Only objects with such fields. Default: all.
+    pub fields: FieldSelector,
     /// How many objects a page of every list has. Default: 500 where the server's watch cache is not asked,
-    /// otherwise no pages.
+    /// otherwise no pages. 0: never pages.
     pub page_size: Option<u32>,
-    /// Watches are asked to last between this and twice this, at random. Default: 5 minutes.
+    /// Watches are asked to last between this and twice this, at random. At least one second, at most one day.
+    /// Default: 5 minutes.
     pub min_watch_timeout: Option<Duration>,
     /// Keep `metadata.managedFields`. Default: no.
     pub keep_managed_fields: bool,
@@ -22,15 +25,20 @@ pub struct ReflectorOptions {
     pub seed: Option<u64>,
 }
 
+/// One request of a reflector. Whatever comes of it is given to the [`ReflectorCore`](crate::ReflectorCore) with this;
+/// what comes when another request has been made since, or behind the end, is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call(pub(super) u64);
+
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Read one page of a list, giving each object to [`list_item`](crate::ReflectorCore::list_item), then
     /// [`list_end`](crate::ReflectorCore::list_end) or [`list_failed`](crate::ReflectorCore::list_failed).
-    List(ListOptions),
+    List(Call, ListOptions),
     /// Watch, giving each event to [`watch_event`](crate::ReflectorCore::watch_event), until that says to stop, or
     /// [`watch_ended`](crate::ReflectorCore::watch_ended).
-    Watch(WatchOptions),
+    Watch(Call, WatchOptions),
     /// Wait, then ask again.
     Sleep(Duration),
 }
@@ -42,6 +50,6 @@ pub enum Step<K> {
     Push(Delta<K>),
     /// Go on.
     Continue,
-    /// Close the watch and ask for the next action. `watch_ended` is not called.
+    /// Close the watch and ask for the next action. `watch_ended` need not be called.
     Stop,
 }

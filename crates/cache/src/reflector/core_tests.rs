@@ -3,12 +3,14 @@ use kubewright_meta::{Kind, ListOptions, Reason, StatusError};
 use kubewright_wire::{ListEnd, RawObject};
 
 use super::*;
-use crate::Batch;
+use crate::Fifo;
 
 struct Bench {
     core: ReflectorCore<ConfigMap>,
     store: Indexer<ConfigMap>,
     now: Instant,
+    /// The request under way.
+    call: Call,
 }
 
 impl Bench {
@@ -28,6 +30,7 @@ impl Bench {
             core,
             store,
             now: Instant::now(),
+            call: Call(0),
         }
     }
 
@@ -37,31 +40,63 @@ impl Bench {
         loop {
             match self.core.next_action(self.now) {
                 Action::Sleep(wait) => self.now += wait,
-                request => return (request, self.now - begin),
+                request => {
+                    if let Action::List(call, _) | Action::Watch(call, _) = request {
+                        self.call = call;
+                    }
+                    return (request, self.now - begin);
+                }
             }
         }
     }
 
     fn list(&mut self) -> ListOptions {
         match self.request().0 {
-            Action::List(request) => request,
+            Action::List(_, request) => request,
             other => panic!("{other:?}"),
         }
     }
 
     fn watch(&mut self) -> WatchOptions {
         match self.request().0 {
-            Action::Watch(request) => request,
+            Action::Watch(_, request) => request,
             other => panic!("{other:?}"),
         }
     }
 
     fn end(&mut self, version: &str, next: Option<&str>) -> Option<Delta<ConfigMap>> {
-        self.core.list_end(ListEnd {
-            resource_version: version.into(),
-            continue_token: next.map(str::to_owned),
-            ..ListEnd::default()
-        })
+        self.core.list_end(
+            self.call,
+            ListEnd {
+                resource_version: version.into(),
+                continue_token: next.map(str::to_owned),
+                ..ListEnd::default()
+            },
+        )
+    }
+
+    fn item(&mut self, raw: RawObject) {
+        self.core.list_item(self.call, raw);
+    }
+
+    /// The queue and the store take over what a list gave.
+    fn apply(&self, delta: Option<Delta<ConfigMap>>) {
+        let mut fifo = Fifo::new();
+        delta.into_iter().for_each(|delta| fifo.push(delta));
+        while let Some(batch) = fifo.pop() {
+            self.store.apply(batch).unwrap();
+            fifo.done();
+        }
+    }
+
+    fn stored(&self) -> Vec<String> {
+        let objects = self.store.list();
+        let mut stored: Vec<_> = objects
+            .iter()
+            .map(|object| format!("{}@{}", object.name(), object.resource_version()))
+            .collect();
+        stored.sort_unstable();
+        stored
     }
 
     /// A first list that ends at `version`.
@@ -72,21 +107,21 @@ impl Bench {
 
     fn closed(&mut self, after: Duration) {
         self.now += after;
-        self.core.watch_ended(self.now, None);
+        self.core.watch_ended(self.call, self.now, None);
     }
 
     fn list_fails(&mut self, cause: Cause) {
         self.core
-            .list_failed(self.now, Failure::new(cause, "for a test"));
+            .list_failed(self.call, self.now, Failure::new(cause, "for a test"));
     }
 
     fn watch_fails(&mut self, cause: Cause) {
         self.core
-            .watch_ended(self.now, Some(Failure::new(cause, "for a test")));
+            .watch_ended(self.call, self.now, Some(Failure::new(cause, "for a test")));
     }
 
     fn event(&mut self, event: RawWatchEvent) -> Step<ConfigMap> {
-        self.core.watch_event(self.now, event)
+        self.core.watch_event(self.call, self.now, event)
     }
 }
 
@@ -114,11 +149,12 @@ fn the_first_list_takes_what_the_server_has_and_the_watch_goes_on_from_it() {
     let mut bench = Bench::new();
     let list = bench.list();
     assert_eq!((version(&list), list.limit), (Some("0"), Some(500)));
-    bench.core.list_item(raw("a", "5"));
+    bench.item(raw("a", "5"));
     let delta = bench.end("900", None).unwrap();
     let Delta::ReplacedAll {
         resource_version,
         objects,
+        ..
     } = delta
     else {
         panic!("{delta:?}")
@@ -135,10 +171,10 @@ fn the_first_list_takes_what_the_server_has_and_the_watch_goes_on_from_it() {
 fn nothing_of_a_list_counts_before_its_end() {
     let mut bench = Bench::new();
     bench.list();
-    bench.core.list_item(raw("a", "5"));
+    bench.item(raw("a", "5"));
     bench.list_fails(Cause::Connection);
     bench.list();
-    bench.core.list_item(raw("b", "6"));
+    bench.item(raw("b", "6"));
     let Some(Delta::ReplacedAll { objects, .. }) = bench.end("9", None) else {
         panic!()
     };
@@ -153,8 +189,8 @@ fn b42_the_resume_point_is_the_lists_or_the_last_events_and_never_goes_back() {
     for (list, old) in [("900", "5"), ("zz9", "zz9"), ("0009", "0009")] {
         let mut bench = Bench::new();
         bench.list();
-        bench.core.list_item(raw("a", "5"));
-        bench.core.list_item(raw("b", "7"));
+        bench.item(raw("a", "5"));
+        bench.item(raw("b", "7"));
         bench.end(list, None);
         bench.watch();
         bench.closed(MINUTE);
@@ -208,13 +244,13 @@ fn b45_very_short_watches_back_off_and_lead_to_one_new_list() {
             break;
         }
         match request {
-            Action::List(_) => {
+            Action::List(..) => {
                 lists += 1;
                 bench.end("10", None);
             }
             _ => {
                 watches += 1;
-                bench.core.watch_opened();
+                bench.core.watch_opened(bench.call);
                 bench.closed(Duration::ZERO);
             }
         }
@@ -242,7 +278,9 @@ fn b53_a_list_after_the_first_asks_for_at_least_what_was_seen() {
     // This server lags behind: the newest state, not anything the server has at hand.
     bench.list_fails(Cause::VersionTooLarge);
     let (list, waited) = bench.request();
-    let Action::List(list) = list else { panic!() };
+    let Action::List(_, list) = list else {
+        panic!()
+    };
     assert_eq!(
         (version(&list), list.limit, waited),
         (None, Some(500), Duration::ZERO)
@@ -264,7 +302,7 @@ fn an_expired_version_leads_to_a_list_from_it_and_only_then_to_the_newest_state(
         Step::Stop
     ));
     let (list, waited) = bench.request();
-    let Action::List(list) = list else {
+    let Action::List(_, list) = list else {
         panic!("{list:?}")
     };
     assert_eq!(version(&list), Some("10"));
@@ -288,7 +326,7 @@ fn refused_or_asked_to_slow_down_it_watches_again_from_the_same_version() {
         let mut last = Duration::ZERO;
         for _ in 0..3 {
             let (request, waited) = bench.request();
-            let Action::Watch(watch) = request else {
+            let Action::Watch(_, watch) = request else {
                 panic!("{request:?}")
             };
             assert_eq!(watch.resource_version.as_deref(), Some("10"));
@@ -308,7 +346,7 @@ fn it_waits_as_long_as_the_server_asks() {
         retry_after: Some(Duration::from_secs(42)),
         ..Failure::new(Cause::TooManyRequests, "slow down")
     };
-    bench.core.watch_ended(bench.now, Some(failure));
+    bench.core.watch_ended(bench.call, bench.now, Some(failure));
     assert_eq!(bench.request().1, Duration::from_secs(42));
 }
 
@@ -317,11 +355,11 @@ fn a_stream_that_breaks_goes_on_from_its_last_event() {
     let mut bench = Bench::new();
     bench.listed("10");
     bench.watch();
-    bench.core.watch_opened();
+    bench.core.watch_opened(bench.call);
     bench.event(RawWatchEvent::Added(raw("a", "11")));
     bench.watch_fails(Cause::Connection);
     let (request, waited) = bench.request();
-    let Action::Watch(watch) = request else {
+    let Action::Watch(_, watch) = request else {
         panic!()
     };
     assert_eq!(
@@ -349,7 +387,7 @@ fn additions_of_a_watch_from_nowhere_do_not_move_the_version() {
 fn pages_go_on_with_the_token_and_end_with_the_version_of_the_first() {
     let mut bench = Bench::new();
     bench.list();
-    bench.core.list_item(raw("a", "1"));
+    bench.item(raw("a", "1"));
     assert!(bench.end("10", Some("t1")).is_none());
     let page = bench.list();
     assert_eq!(
@@ -357,11 +395,12 @@ fn pages_go_on_with_the_token_and_end_with_the_version_of_the_first() {
         (Some("t1"), None)
     );
     assert_eq!(page.limit, Some(500));
-    bench.core.list_item(raw("b", "2"));
+    bench.item(raw("b", "2"));
     let delta = bench.end("12", None);
     let Some(Delta::ReplacedAll {
         resource_version,
         objects,
+        ..
     }) = delta
     else {
         panic!()
@@ -377,12 +416,14 @@ fn pages_go_on_with_the_token_and_end_with_the_version_of_the_first() {
 fn an_expired_page_leads_to_the_list_in_one_piece() {
     let mut bench = Bench::new();
     bench.list();
-    bench.core.list_item(raw("a", "1"));
+    bench.item(raw("a", "1"));
     bench.end("10", Some("t1"));
     bench.list();
     bench.list_fails(Cause::Expired);
     let (list, waited) = bench.request();
-    let Action::List(list) = list else { panic!() };
+    let Action::List(_, list) = list else {
+        panic!()
+    };
     assert_eq!(
         (version(&list), list.limit, &list.continue_token),
         (Some("0"), None, &None)
@@ -411,70 +452,195 @@ fn a_page_size_that_was_asked_for_is_always_used() {
 fn what_a_list_repeats_is_not_held_twice() {
     let mut bench = Bench::new();
     bench.list();
-    bench.core.list_item(raw("a", "1"));
-    let Some(Delta::ReplacedAll {
-        resource_version,
-        objects,
-    }) = bench.end("10", None)
-    else {
-        panic!()
-    };
-    let first = objects[0].clone();
-    bench
-        .store
-        .apply(Batch::ReplacedAll {
-            resource_version,
-            objects,
-        })
-        .unwrap();
+    bench.item(raw("a", "1"));
+    let first = bench.end("10", None);
+    bench.apply(first);
+    let held = bench.store.list().remove(0);
     bench.watch();
     bench.watch_fails(Cause::Other);
     bench.list();
-    bench.core.list_item(raw("a", "1"));
-    bench.core.list_item(raw("b", "2"));
+    bench.item(raw("a", "1"));
+    bench.item(raw("b", "2"));
     let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else {
         panic!()
     };
-    assert!(objects[0].ptr_eq(&first));
+    assert!(objects[0].ptr_eq(&held));
 }
 
 #[test]
-fn one_bad_object_is_left_out_and_the_version_held_of_it_stays() {
+fn what_cannot_be_read_is_left_out_and_the_store_keeps_what_it_has_of_it() {
     let mut bench = Bench::new();
     bench.list();
-    bench.core.list_item(raw("a", "1"));
-    let Some(Delta::ReplacedAll {
-        resource_version,
-        objects,
-    }) = bench.end("10", None)
-    else {
-        panic!()
-    };
-    bench
-        .store
-        .apply(Batch::ReplacedAll {
-            resource_version,
-            objects,
-        })
-        .unwrap();
+    bench.item(raw("a", "1"));
+    bench.item(raw("gone", "2"));
+    let first = bench.end("10", None);
+    bench.apply(first);
     bench.watch();
     let other = r#"{"kind":"Secret","metadata":{"name":"a","resourceVersion":"11"}}"#;
     let step = bench.event(RawWatchEvent::Modified(
         RawObject::from_json(other).unwrap(),
     ));
     assert!(matches!(step, Step::Continue));
-    bench.watch_fails(Cause::Other);
-    bench.list();
-    bench
-        .core
-        .bad_object(Some(&"a".parse().unwrap()), "cannot be read");
-    bench.core.list_item(raw("b", "12"));
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("12", None) else {
+    // Read, and not applied before the list is.
+    let Step::Push(late) = bench.event(RawWatchEvent::Added(raw("late", "12"))) else {
         panic!()
     };
+    bench.watch_fails(Cause::Other);
+    bench.list();
+    for (key, message) in [
+        (Some("a"), "its labels are a number"),
+        (Some("late"), "its labels are a number"),
+        (Some("never-seen"), "its labels are a number"),
+        (None, "not even a name"),
+    ] {
+        let key = key.map(|key| key.parse().unwrap());
+        bench.core.bad_object(bench.call, key.as_ref(), message);
+    }
+    bench.item(raw("b", "13"));
+    let list = bench.end("13", None);
+    bench.apply(Some(late));
+    bench.apply(list);
     assert_eq!(
-        objects.iter().map(CachedObject::name).collect::<Vec<_>>(),
-        ["a", "b"]
+        bench.stored(),
+        ["a@1", "b@13", "late@12"],
+        "only one is gone"
     );
-    assert_eq!(bench.core.status().bad_objects, 2);
+    let status = bench.core.status();
+    assert_eq!(
+        (status.bad_objects, status.last_error.as_deref()),
+        (5, Some("not even a name"))
+    );
+    // A list without it, and without a word of it, says that it is gone.
+    bench.watch();
+    bench.watch_fails(Cause::Other);
+    bench.list();
+    bench.item(raw("a", "14"));
+    let list = bench.end("14", None);
+    bench.apply(list);
+    assert_eq!(bench.stored(), ["a@14"]);
+}
+
+#[test]
+fn what_comes_late_for_an_earlier_request_changes_nothing() {
+    let mut bench = Bench::new();
+    bench.list();
+    let abandoned = bench.call;
+    bench.item(raw("half", "1"));
+    // Asked for anew, with the first answer still on its way.
+    bench.list();
+    bench.core.list_item(abandoned, raw("ghost", "2"));
+    bench.core.bad_object(abandoned, None, "a ghost");
+    let failure = || Failure::new(Cause::Expired, "a ghost");
+    bench.core.list_failed(abandoned, bench.now, failure());
+    assert!(bench.core.list_end(abandoned, ListEnd::default()).is_none());
+    bench.item(raw("a", "5"));
+    let list = bench.end("10", None);
+    bench.apply(list);
+    assert_eq!(bench.stored(), ["a@5"]);
+    assert!(bench.end("11", None).is_none(), "its end came before");
+    bench.watch();
+    let abandoned = bench.call;
+    bench.watch();
+    let before = bench.core.status();
+    let ghost = || RawWatchEvent::Added(raw("ghost", "12"));
+    for event in [ghost(), bookmark("900")] {
+        let step = bench.core.watch_event(abandoned, bench.now, event);
+        assert!(matches!(step, Step::Stop), "{step:?}");
+    }
+    bench
+        .core
+        .watch_ended(abandoned, bench.now, Some(failure()));
+    assert_eq!(bench.core.status(), before);
+    assert!(
+        matches!(bench.event(ghost()), Step::Push(_)),
+        "this one goes on"
+    );
+    bench.watch_fails(Cause::Other);
+    let step = bench.event(ghost());
+    assert!(matches!(step, Step::Stop), "behind the end: {step:?}");
+}
+
+#[test]
+fn half_a_page_does_not_count() {
+    let mut bench = Bench::new();
+    bench.list();
+    bench.item(raw("a", "1"));
+    bench.end("10", Some("t1"));
+    bench.list();
+    bench.item(raw("b", "2"));
+    // The page is asked for again.
+    assert_eq!(bench.list().continue_token.as_deref(), Some("t1"));
+    bench.item(raw("b", "2"));
+    let list = bench.end("10", None);
+    let Some(Delta::ReplacedAll { objects, .. }) = &list else {
+        panic!()
+    };
+    assert_eq!(objects.len(), 2);
+}
+
+#[test]
+fn a_list_older_than_asked_for_is_not_believed() {
+    let mut bench = Bench::new();
+    bench.listed("200");
+    bench.watch();
+    bench.watch_fails(Cause::Other);
+    bench.list();
+    assert!(bench.end("150", None).is_none());
+    assert_eq!(version(&bench.list()), None, "the newest state");
+    // That is what the server has, even where it was set back.
+    assert!(bench.end("50", None).is_some());
+    assert_eq!(bench.watch().resource_version.as_deref(), Some("50"));
+}
+
+#[test]
+fn an_old_bookmark_moves_nothing_back() {
+    let mut bench = Bench::new();
+    bench.listed("200");
+    bench.watch();
+    assert!(matches!(bench.event(bookmark("150")), Step::Continue));
+    assert!(matches!(bench.event(bookmark("")), Step::Continue));
+    assert!(matches!(bench.event(bookmark("200")), Step::Push(_)));
+    bench.closed(MINUTE);
+    assert_eq!(bench.watch().resource_version.as_deref(), Some("200"));
+}
+
+#[test]
+fn long_watches_without_any_news_lead_to_a_list_now_and_then() {
+    let mut bench = Bench::new();
+    bench.listed("200");
+    let mut watches = Vec::new();
+    for _ in 0..4 {
+        let mut count = 0;
+        while let Action::Watch(..) = bench.request().0 {
+            bench.core.watch_opened(bench.call);
+            bench.closed(5 * MINUTE);
+            count += 1;
+        }
+        watches.push(count);
+        assert!(bench.end("200", None).is_some());
+    }
+    assert_eq!(watches, [3, 12, 48, 48]);
+    assert_eq!(bench.core.status().failures, 0);
+    // A bookmark is news, also of the same version.
+    for _ in 0..100 {
+        bench.watch();
+        bench.event(bookmark("200"));
+        bench.closed(5 * MINUTE);
+    }
+}
+
+#[test]
+fn no_duration_is_too_long() {
+    let mut bench = Bench::with(ReflectorOptions {
+        min_watch_timeout: Some(Duration::MAX),
+        ..Default::default()
+    });
+    bench.listed("10");
+    assert!(bench.watch().timeout.unwrap() <= Duration::from_secs(2 * 86_400));
+    let failure = Failure {
+        retry_after: Some(Duration::MAX),
+        ..Failure::new(Cause::TooManyRequests, "slow down")
+    };
+    bench.core.watch_ended(bench.call, bench.now, Some(failure));
+    assert_eq!(bench.request().1, MOST_WAIT);
 }

@@ -9,7 +9,7 @@ use kubewright_meta::StatusError;
 pub struct Failure {
     /// What it means for the next step.
     pub cause: Cause,
-    /// How long the server asked to wait.
+    /// How long the server asked to wait. More than ten minutes count as ten.
     pub retry_after: Option<Duration>,
     /// The failure in words.
     pub message: String,

@@ -8,7 +8,7 @@ mod listing;
 mod status;
 mod task;
 
-pub use self::action::{Action, ReflectorOptions, Step};
+pub use self::action::{Action, Call, ReflectorOptions, Step};
 pub use self::core::ReflectorCore;
 pub use self::failure::{Cause, Failure};
 pub use self::status::{Phase, ReflectorMonitor, ReflectorStatus};

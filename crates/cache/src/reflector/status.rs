@@ -51,7 +51,8 @@ pub struct ReflectorStatus {
     /// Bookmarks.
     pub bookmarks: u64,
     /// Objects and events that could not be read and were left out. The store keeps the last good version of such an
-    /// object until a good one, or a list, comes.
+    /// object until a good one comes, or a list without the object; where not even its name can be read, until a list.
+    /// (client-go cannot go on: there one such object fails the whole list, again and again.)
     pub bad_objects: u64,
     /// Failures after which it had to try again.
     pub failures: u64,

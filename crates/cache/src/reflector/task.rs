@@ -10,7 +10,7 @@ use kubewright_meta::{ListOptions, Object, ObjectKey, WatchOptions};
 use kubewright_wire::ListEnd;
 use tokio::time::{Instant, timeout_at};
 
-use super::action::{Action, ReflectorOptions, Step};
+use super::action::{Action, Call, ReflectorOptions, Step};
 use super::core::ReflectorCore;
 use super::failure::{Cause, Failure};
 use super::status::{Phase, ReflectorMonitor};
@@ -67,8 +67,8 @@ impl<K: Object> Reflector<K> {
             loop {
                 match self.core.next_action(now()) {
                     Action::Sleep(wait) => tokio::time::sleep(wait).await,
-                    Action::List(request) => self.list(&request, &push).await,
-                    Action::Watch(request) => self.watch(&request, &push).await,
+                    Action::List(call, request) => self.list(call, &request, &push).await,
+                    Action::Watch(call, request) => self.watch(call, &request, &push).await,
                 }
             }
         };
@@ -83,20 +83,21 @@ impl<K: Object> Reflector<K> {
     /// Reads one page.
     async fn list<F: Future<Output = ()>>(
         &mut self,
+        call: Call,
         request: &ListOptions,
         push: &impl Fn(Delta<K>) -> F,
     ) {
-        match self.read_page(request).await {
+        match self.read_page(call, request).await {
             Ok(end) => {
-                if let Some(delta) = self.core.list_end(end) {
+                if let Some(delta) = self.core.list_end(call, end) {
                     push(delta).await;
                 }
             }
-            Err(error) => self.core.list_failed(now(), failure(&error)),
+            Err(error) => self.core.list_failed(call, now(), failure(&error)),
         }
     }
 
-    async fn read_page(&mut self, request: &ListOptions) -> Result<ListEnd, Error> {
+    async fn read_page(&mut self, call: Call, request: &ListOptions) -> Result<ListEnd, Error> {
         let list = self.api.list_raw(request).await?;
         let mut list = if self.keep_managed_fields {
             list
@@ -106,11 +107,10 @@ impl<K: Object> Reflector<K> {
         let mut unreadable = None;
         while let Some(object) = list.next().await {
             match object {
-                Ok(object) => self.core.list_item(object),
+                Ok(object) => self.core.list_item(call, object),
                 // Whether more comes behind it, and the list can be used without it, is for its end to say.
                 Err(error) if error.is_decode() => {
-                    self.core
-                        .bad_object(object_key(&error).as_ref(), error.to_string());
+                    self.leave_out(call, &error);
                     unreadable = Some(error);
                 }
                 Err(error) => return Err(error),
@@ -119,9 +119,16 @@ impl<K: Object> Reflector<K> {
         list.end().map_err(|error| unreadable.unwrap_or(error))
     }
 
+    /// An object or event could not be read.
+    fn leave_out(&mut self, call: Call, error: &Error) {
+        let key = object_key(error);
+        self.core.bad_object(call, key.as_ref(), error.to_string());
+    }
+
     /// Reads one watch to its end.
     async fn watch<F: Future<Output = ()>>(
         &mut self,
+        call: Call,
         request: &WatchOptions,
         push: &impl Fn(Delta<K>) -> F,
     ) {
@@ -131,10 +138,10 @@ impl<K: Object> Reflector<K> {
         let deadline = Instant::now() + lasts;
         let stream = match timeout_at(deadline, self.api.watch_raw(request)).await {
             Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return self.core.watch_ended(now(), Some(failure(&error))),
-            Err(_) => return self.core.watch_ended(now(), None),
+            Ok(Err(error)) => return self.core.watch_ended(call, now(), Some(failure(&error))),
+            Err(_) => return self.core.watch_ended(call, now(), None),
         };
-        self.core.watch_opened();
+        self.core.watch_opened(call);
         let mut stream = if self.keep_managed_fields {
             stream
         } else {
@@ -142,17 +149,16 @@ impl<K: Object> Reflector<K> {
         };
         loop {
             match timeout_at(deadline, stream.next()).await.unwrap_or(None) {
-                Some(Ok(event)) => match self.core.watch_event(now(), event) {
+                Some(Ok(event)) => match self.core.watch_event(call, now(), event) {
                     Step::Push(delta) => push(delta).await,
                     Step::Continue => {}
                     Step::Stop => return,
                 },
-                Some(Err(error)) if error.is_decode() => {
-                    self.core
-                        .bad_object(object_key(&error).as_ref(), error.to_string());
+                Some(Err(error)) if error.is_decode() => self.leave_out(call, &error),
+                Some(Err(error)) => {
+                    return self.core.watch_ended(call, now(), Some(failure(&error)));
                 }
-                Some(Err(error)) => return self.core.watch_ended(now(), Some(failure(&error))),
-                None => return self.core.watch_ended(now(), None),
+                None => return self.core.watch_ended(call, now(), None),
             }
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kubewright_meta::{Kind, Object};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 
@@ -14,39 +14,49 @@ use crate::error::Error;
 /// # Errors
 /// When the object cannot be encoded, or says that it is of another kind.
 pub(super) fn encode<K: Object>(kind: &Kind<K>, object: &K) -> Result<Vec<u8>, Error> {
-    let json = serde_json::to_vec(object)
-        .map_err(|error| Error::invalid(format!("the object cannot be encoded: {error}")))?;
+    let json = serde_json::to_vec(object).map_err(unfit)?;
     let said: Said<'_> = serde_json::from_slice(&json).map_err(|error| {
         Error::invalid(format!("the object is encoded as something else: {error}"))
     })?;
     let (api_version, name) = (kind.api_version(), kind.kind());
-    let missing = [
-        ("apiVersion", said.api_version, &*api_version),
-        ("kind", said.kind, name),
-    ]
-    .into_iter()
-    .filter_map(
-        |(field, said, wanted)| match said.filter(|said| !said.is_empty()) {
-            None => Some(Ok((field, wanted))),
-            Some(said) if said == wanted => None,
-            Some(said) => Some(Err(Error::invalid(format!(
+    let fields = [
+        ("apiVersion", said.api_version.as_deref(), &*api_version),
+        ("kind", said.kind.as_deref(), name),
+    ];
+    let wrong = |said: &str, wanted: &str| !said.is_empty() && said != wanted;
+    for (field, said, wanted) in fields {
+        if let Some(said) = said.filter(|said| wrong(said, wanted)) {
+            return Err(Error::invalid(format!(
                 "the object says {field} {said:?}, the Api is for {api_version:?} and {name:?}"
-            )))),
-        },
-    )
-    .collect::<Result<Vec<_>, _>>()?;
+            )));
+        }
+    }
+    if fields.iter().any(|(_, said, _)| *said == Some("")) {
+        // A second one behind it would be a duplicate, which servers that validate strictly refuse.
+        let mut object: Map<String, Value> = serde_json::from_slice(&json).map_err(unfit)?;
+        for (field, _, wanted) in fields {
+            object.insert(field.to_owned(), wanted.into());
+        }
+        return serde_json::to_vec(&object).map_err(unfit);
+    }
+    let missing: String = fields
+        .iter()
+        .filter(|(_, said, _)| said.is_none())
+        .map(|(field, _, wanted)| format!(",\"{field}\":{}", Value::from(*wanted)))
+        .collect();
     if missing.is_empty() {
         return Ok(json);
     }
-    // Before the closing brace: an object has metadata, so there is a member to put a comma behind. Where a
-    // field was written empty, readers take the last.
+    // Before the closing brace: an object has metadata, so there is a member to put a comma behind.
     let mut complete = json;
     complete.pop();
-    for (field, value) in missing {
-        complete.extend_from_slice(format!(",\"{field}\":{}", Value::from(value)).as_bytes());
-    }
+    complete.extend_from_slice(missing.as_bytes());
     complete.push(b'}');
     Ok(complete)
+}
+
+fn unfit(error: serde_json::Error) -> Error {
+    Error::invalid(format!("the object cannot be encoded: {error}"))
 }
 
 #[derive(Deserialize)]
@@ -92,7 +102,12 @@ mod tests {
             let object: Unstructured = serde_json::from_value(given).unwrap();
             let wanted =
                 json!({"apiVersion": "lab.test/v1", "kind": "Widget", "metadata": {"name": "w"}});
-            assert_eq!(value(&encode(&widgets(), &object).unwrap()), wanted);
+            let json = encode(&widgets(), &object).unwrap();
+            assert_eq!(value(&json), wanted);
+            // Each of them once.
+            let json = String::from_utf8(json).unwrap();
+            assert_eq!(json.matches("apiVersion").count(), 1, "{json}");
+            assert_eq!(json.matches("\"kind\"").count(), 1, "{json}");
         }
     }
 

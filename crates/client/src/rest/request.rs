@@ -1,9 +1,13 @@
 //! Building one request, checked before anything is sent.
 
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
+    USER_AGENT,
+};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method};
 use kubewright_meta::GroupVersion;
@@ -19,13 +23,16 @@ use crate::error::{CallName, Error};
 use crate::transport::Lane;
 
 const JSON: &str = "application/json";
+/// Headers that are credentials.
+const SECRET: [HeaderName; 3] = [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE];
+/// Headers that may not repeat.
+const SINGLE: [HeaderName; 4] = [AUTHORIZATION, CONTENT_TYPE, PROXY_AUTHORIZATION, USER_AGENT];
 
 /// A request being built.
 ///
 /// Setters take names as they are and encode them exactly once. The first setter that is given something impossible
 /// decides: the later ones do nothing, and sending gives its error without any IO. Setting namespace, resource, name
 /// or subresource twice is such a mistake; parameters may repeat.
-#[derive(Debug)]
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request {
     client: Client,
@@ -119,7 +126,8 @@ impl Request {
         })
     }
 
-    /// Adds a header. One set here wins over what the client would send, its credentials included.
+    /// Adds a header. One set here wins over what the client would send, its credentials included. What can stand in a
+    /// request only once (`Content-Type`, `Authorization`, `User-Agent`) replaces an earlier one.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.build(|request| {
             let name = HeaderName::try_from(name)
@@ -130,8 +138,11 @@ impl Request {
                     "the value of the header {name} cannot stand in one"
                 ))
             })?;
-            value.set_sensitive(name == http::header::AUTHORIZATION);
-            request.headers.append(name, value);
+            value.set_sensitive(SECRET.contains(&name));
+            match SINGLE.contains(&name) {
+                true => drop(request.headers.insert(name, value)),
+                false => drop(request.headers.append(name, value)),
+            }
             Ok(())
         })
     }
@@ -167,6 +178,8 @@ impl Request {
     }
 
     /// How long the call may take, in place of the client's timeout. The server is told too, by the parameter `timeout`.
+    /// For a [`stream`](Self::stream), also that of a watch, it counts to the head of the answer; how long a watch then
+    /// lasts is up to the parameter `timeoutSeconds`.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.build(|request| {
             request.timeout = Some(timeout);
@@ -300,7 +313,7 @@ impl Request {
             Some(_) => drop(headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON))),
         }
         let deadline = match lane {
-            Lane::Watch => None,
+            Lane::Watch => self.timeout,
             Lane::Call | Lane::Held => self.timeout.or(self.client.timeout()),
         };
         Ok(Call {
@@ -333,7 +346,10 @@ impl Request {
         self.preflight()?;
         let mut path = self.client.base_path().to_owned();
         match (&self.absolute, &self.group_version) {
-            (Some(absolute), _) => path.push_str(absolute),
+            (Some(absolute), _) => path.push_str(match &self.resource {
+                Some(_) => absolute.trim_end_matches('/'),
+                None => absolute,
+            }),
             (None, Some(group_version)) => {
                 for segment in group_version.path().split('/') {
                     check_segment("group or version", segment)?;
@@ -376,5 +392,18 @@ impl Request {
             return Err(Error::invalid("a subresource is set, but no name"));
         }
         Ok(())
+    }
+}
+
+/// The body and the values of parameters and headers stay out: they can be secrets.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path().unwrap_or_default();
+        f.debug_struct("Request")
+            .field("call", &self.call_name(path).to_string())
+            .field("body", &self.body.as_ref().map(Bytes::len))
+            .field("timeout", &self.timeout)
+            .field("error", &self.error)
+            .finish_non_exhaustive()
     }
 }

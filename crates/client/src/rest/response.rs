@@ -1,5 +1,7 @@
 //! A whole answer.
 
+use std::fmt;
+
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use kubewright_meta::Object;
@@ -11,7 +13,6 @@ use crate::error::{CallName, Error, Kind};
 use kubewright_meta::StatusError;
 
 /// The answer to a call that the server has carried out.
-#[derive(Debug)]
 pub struct Response {
     call: CallName,
     status: StatusCode,
@@ -114,5 +115,16 @@ impl Response {
             source: None,
         })
         .at(&self.call)
+    }
+}
+
+/// The body stays out: it can be a secret.
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("call", &self.call.to_string())
+            .field("status", &self.status)
+            .field("bytes", &self.body.len())
+            .finish_non_exhaustive()
     }
 }

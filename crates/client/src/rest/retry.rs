@@ -39,6 +39,7 @@ pub(crate) fn after_failure(
         // A write may have happened.
         TransportErrorKind::Lost => method == Method::GET,
         TransportErrorKind::Connect
+        | TransportErrorKind::Busy
         | TransportErrorKind::Body
         | TransportErrorKind::Credentials => false,
     };
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_write_is_repeated_only_if_it_was_not_processed() {
-        use TransportErrorKind::{Body, Connect, Credentials, Lost, Unprocessed};
+        use TransportErrorKind::{Body, Busy, Connect, Credentials, Lost, Unprocessed};
         for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             assert_eq!(
                 after_failure(&method, Some(Unprocessed), 0),
@@ -88,7 +89,13 @@ mod tests {
             Some(Duration::ZERO)
         );
         assert_eq!(after_failure(&Method::GET, Some(Lost), 1), Some(PAUSE));
-        for kind in [Some(Connect), Some(Body), Some(Credentials), None] {
+        for kind in [
+            Some(Connect),
+            Some(Busy),
+            Some(Body),
+            Some(Credentials),
+            None,
+        ] {
             assert_eq!(after_failure(&Method::GET, kind, 0), None);
         }
     }

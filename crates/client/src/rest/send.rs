@@ -17,8 +17,10 @@ use crate::client::Client;
 use crate::error::{CallName, Error, Kind};
 use crate::transport::Lane;
 
+/// How long the body of a refusal may take.
+const REFUSAL_TIME: Duration = Duration::from_secs(10);
+
 /// A request that can be sent, more than once if need be.
-#[derive(Debug)]
 pub(crate) struct Call {
     pub(super) name: CallName,
     pub(super) target: PathAndQuery,
@@ -80,8 +82,8 @@ impl Call {
         last: &mut Option<Error>,
     ) -> Result<http::Response<Body>, Error> {
         client.counter().count(self.verb);
-        let mut broken = 0;
-        for attempt in 0.. {
+        let (mut attempt, mut broken) = (0, 0);
+        loop {
             let started = Instant::now();
             let outcome = client.carrier().call(self.request()).await;
             let elapsed = started.elapsed();
@@ -104,17 +106,14 @@ impl Call {
                     (error, wait)
                 }
             };
-            match wait {
-                Some(wait) if attempt < MAX_RETRIES => {
-                    *last = Some(error);
-                    client.counter().count_retry();
-                    tokio::time::sleep(wait).await;
-                }
-                _ => return Err(error),
-            }
+            let Some(wait) = wait.filter(|_| attempt < MAX_RETRIES) else {
+                return Err(error);
+            };
+            *last = Some(error);
+            client.counter().count_retry();
+            tokio::time::sleep(wait).await;
+            attempt += 1;
         }
-        // The loop ends by returning: the attempts are bounded.
-        Err(Error::invalid("no attempt was made"))
     }
 
     fn request(&self) -> http::Request<Body> {
@@ -129,9 +128,10 @@ impl Call {
 
     async fn refusal(&self, response: http::Response<Body>) -> Error {
         let (head, body) = response.into_parts();
-        // Read to its end, so that an HTTP/1.1 connection can be used again. One that breaks or is too long still
-        // has its code.
-        let body = collect(body, MAX_ERROR_BYTES).await.unwrap_or_default();
+        // Read to its end, so that an HTTP/1.1 connection can be used again. One that breaks, is too long or never
+        // ends still has its code; a watch has no other limit to end it.
+        let body = within(Some(REFUSAL_TIME), collect(body, MAX_ERROR_BYTES)).await;
+        let body = body.ok().and_then(Result::ok).unwrap_or_default();
         Kind::Status(status::refusal(
             head.status,
             &head.headers,

@@ -8,7 +8,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::error::{TransportError, TransportErrorKind};
-use super::pool::Lease;
+use super::lease::Lease;
 
 /// Gives the stream back when the body was read to its end, has failed, or is dropped.
 pub(crate) struct Leased {

@@ -1,8 +1,7 @@
-//! Opening one connection: address, TCP, TLS, and the protocol that ALPN has chosen.
+//! Opening one connection: TCP by [`dial`](super::dial), TLS, and the protocol that ALPN has chosen.
 
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +13,8 @@ use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::error::{TransportError, TransportErrorKind};
@@ -27,6 +25,8 @@ use crate::body::Body;
 /// What hyper takes for the peer's limit until the peer's settings are in. No peer announces this number, so it
 /// shows whether they are; and it is a little more than what is used of any connection.
 const UNKNOWN_LIMIT: usize = MAX_STREAMS + 1;
+/// Cancelled streams that are remembered, for a second each.
+const MAX_REMEMBERED_RESETS: usize = 1024;
 /// Response headers: warnings and audit annotations can be long.
 const MAX_HEADER_BYTES: u32 = 256 << 10;
 
@@ -96,7 +96,9 @@ impl Driver {
                 tokio::select! {
                     biased;
                     outcome = polled => {
-                        progress.settled.store(true, Ordering::Relaxed);
+                        // A peer that allows nothing yet is watched on: no request will be sent that would show a change.
+                        let settled = !matches!(outcome, Ok(0));
+                        progress.settled.store(settled, Ordering::Relaxed);
                         return outcome;
                     }
                     () = progress.ran.notified() => {}
@@ -127,42 +129,6 @@ impl Connector {
         }
     }
 
-    async fn dial(&self) -> Result<TcpStream, TransportError> {
-        let deadline = Instant::now() + self.settings.dial;
-        let lookup = tokio::net::lookup_host((self.host.as_str(), self.port));
-        let addresses: Vec<SocketAddr> = match timeout_at(deadline, lookup).await {
-            Ok(Ok(addresses)) => addresses.collect(),
-            Ok(Err(error)) => {
-                let what = format!("cannot find the address of {:?}", self.host);
-                return Err(self.failed(what, error));
-            }
-            Err(_) => return Err(self.timed_out("looking up the address", self.settings.dial)),
-        };
-        let mut failure = None;
-        for (index, address) in addresses.iter().enumerate() {
-            // Each address gets its share of the time left, so that a silent one does not use it all.
-            let left = deadline.saturating_duration_since(Instant::now());
-            let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
-            match timeout(share, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => {
-                    // Small frames must not wait for each other; without the option they are only slower.
-                    if let Err(error) = stream.set_nodelay(true) {
-                        tracing::debug!(%address, %error, "cannot set TCP_NODELAY");
-                    }
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => {
-                    failure = Some(self.failed(format!("cannot connect to {address}"), error));
-                }
-                Err(_) => failure = Some(self.timed_out("connecting", share)),
-            }
-        }
-        Err(failure.unwrap_or_else(|| {
-            let what = format!("{:?} has no address", self.host);
-            TransportError::new(TransportErrorKind::Connect, what)
-        }))
-    }
-
     async fn http1<T>(&self, io: T) -> Result<Connected, TransportError>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -190,6 +156,10 @@ impl Connector {
             .initial_connection_window_size(connection)
             .initial_max_send_streams(UNKNOWN_LIMIT)
             .max_header_list_size(MAX_HEADER_BYTES)
+            // Answers to cancelled calls come late. h2 remembers few of the cancelled streams, takes what comes for
+            // the others for a fault of the peer, and by default ends the connection at the 1024th of its life.
+            .max_concurrent_reset_streams(MAX_REMEMBERED_RESETS)
+            .max_local_error_reset_streams(None)
             .keep_alive_interval(self.settings.ping_interval)
             .keep_alive_timeout(self.settings.ping_timeout)
             // An unused connection that has died should not be found out by the next call.
@@ -223,7 +193,7 @@ impl Connector {
         }
     }
 
-    fn failed(
+    pub(super) fn failed(
         &self,
         what: impl Into<String>,
         error: impl std::error::Error + Send + Sync + 'static,
@@ -231,7 +201,7 @@ impl Connector {
         TransportError::with_source(TransportErrorKind::Connect, what, error)
     }
 
-    fn timed_out(&self, what: &str, limit: Duration) -> TransportError {
+    pub(super) fn timed_out(&self, what: &str, limit: Duration) -> TransportError {
         let what = format!("{what} ({}) took more than {limit:?}", self.peer());
         TransportError::new(TransportErrorKind::Connect, what)
     }

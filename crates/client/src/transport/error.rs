@@ -21,6 +21,8 @@ struct Inner {
 pub(crate) enum TransportErrorKind {
     /// No connection could be made.
     Connect,
+    /// All connections are in use; nothing was sent.
+    Busy,
     /// The request was refused before anything was done with it; any verb may be sent again.
     Unprocessed,
     /// The connection failed after the request was (perhaps) seen, before there was a response.

@@ -6,7 +6,9 @@
 
 mod body;
 mod connect;
+mod dial;
 mod error;
+mod lease;
 mod policy;
 mod pool;
 mod settings;
@@ -227,6 +229,11 @@ fn bearer(token: &Secret) -> Result<HeaderValue, Error> {
 #[cfg(test)]
 mod test_server;
 
+#[cfg(test)]
+mod hostile_server;
+#[cfg(test)]
+#[path = "hostile_tests.rs"]
+mod hostile_tests;
 #[cfg(test)]
 #[path = "transport_tests.rs"]
 mod tests;

@@ -12,6 +12,7 @@
 //! - Streams that stay (watches, held bodies) get another connection as soon as all are full. Calls end soon:
 //!   they get a second connection at once and then wait in line, unless nothing has moved for a while.
 //! - With HTTP/1.1 a connection takes one request, so waiting requests open several at a time.
+//! - A server that cannot be reached is tried by one dial at a time, and whoever waits for that shares its failure.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -87,6 +88,8 @@ impl Rules {
 
 /// HTTP/1.1 connections opened at the same time.
 const MAX_DIALS_HTTP1: usize = 16;
+/// After so many connections on which the peer allows no stream at all, another would be no better: those are waited for.
+const MAX_CLOSED: usize = 2;
 /// No connection carries more streams than this, whatever the peer allows: the windows are sized for it, so
 /// that this many unread streams cannot use up the connection's window.
 pub(crate) const MAX_STREAMS: usize = 100;
@@ -138,7 +141,7 @@ pub(crate) enum Idle {
 pub(crate) struct Policy {
     lane: Lane,
     rules: Rules,
-    /// As the newest connection has shown it.
+    /// As the newest connection has shown it; unknown again when the server cannot be reached.
     protocol: Option<Protocol>,
     /// Oldest first.
     connections: Vec<Connection>,
@@ -220,7 +223,15 @@ impl Policy {
         if hope {
             return Vec::new();
         }
+        if self.connections.is_empty() {
+            self.protocol = None;
+        }
         self.waiting.drain(..).map(Action::Fail).collect()
+    }
+
+    /// A dial was given up without an outcome: its runtime has ended. Those who wait open another at their next tick.
+    pub(crate) fn dial_abandoned(&mut self) {
+        self.dialing = self.dialing.saturating_sub(1);
     }
 
     /// The peer has changed how many streams it allows.
@@ -310,6 +321,10 @@ impl Policy {
             return 0;
         }
         let here = self.connections.len() + self.dialing;
+        let closed = |connection: &&Connection| connection.usable == 0;
+        if self.connections.iter().filter(closed).count() >= MAX_CLOSED {
+            return 0;
+        }
         match self.protocol {
             Some(Protocol::Http1) => {
                 let room = self.rules.max_http1.saturating_sub(here);

@@ -128,6 +128,58 @@ fn a_failed_dial_fails_those_who_have_nothing_to_wait_for() {
 }
 
 #[test]
+fn a_server_that_is_gone_is_tried_by_one_dial_at_a_time() {
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let (mut policy, now) = policy(Lane::Watch);
+        policy.request(0, now);
+        policy.connected(1, protocol, 100, now);
+        let meanwhile: usize = (1..=60)
+            .map(|waiter| dials(&policy.request(waiter, now)))
+            .sum();
+        for _ in 0..meanwhile.saturating_sub(1) {
+            assert_eq!(policy.dial_failed(now), []);
+        }
+        policy.retired(1, now);
+        while policy.dialing > 0 {
+            policy.dial_failed(now);
+        }
+        assert_eq!(policy.waiting.len(), 0, "{protocol:?}");
+        // All of them come back.
+        let dialed: usize = (100..160)
+            .map(|waiter| dials(&policy.request(waiter, now)))
+            .sum();
+        assert_eq!(dialed, 1, "{protocol:?}");
+        assert_eq!(policy.dial_failed(now).len(), 60);
+    }
+}
+
+#[test]
+fn an_abandoned_dial_is_made_again() {
+    for lane in Lane::ALL {
+        let (mut policy, now) = policy(lane);
+        assert_eq!(policy.request(1, now), [Action::Dial]);
+        policy.dial_abandoned();
+        assert_eq!(policy.tick(now), [Action::Dial]);
+    }
+}
+
+#[test]
+fn a_peer_that_allows_nothing_is_waited_for() {
+    for lane in Lane::ALL {
+        let (mut policy, now) = policy(lane);
+        policy.request(1, now);
+        assert_eq!(
+            policy.connected(1, Protocol::Http2, 0, now),
+            [Action::Dial],
+            "perhaps it is that connection's fault"
+        );
+        assert_eq!(policy.connected(2, Protocol::Http2, 0, now), []);
+        assert_eq!(policy.tick(now + STALL * 2), []);
+        assert_eq!(policy.announced(1, 10, now), [Action::Assign(1, 1)]);
+    }
+}
+
+#[test]
 fn a_cancelled_waiter_is_passed_over() {
     let (mut policy, now) = policy(Lane::Call);
     policy.request(1, now);
@@ -223,6 +275,7 @@ enum Step {
     Cancel(usize),
     Connect { http2: bool, announced: usize },
     FailDial,
+    AbandonDial,
     Release(usize),
     Retire(usize),
     Announce(usize, usize),
@@ -235,12 +288,13 @@ fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => Just(Step::Request),
         1 => (0..50_usize).prop_map(Step::Cancel),
-        3 => (proptest::bool::weighted(0.9), 1..120_usize)
+        3 => (proptest::bool::weighted(0.9), 0..120_usize)
             .prop_map(|(http2, announced)| Step::Connect { http2, announced }),
         1 => Just(Step::FailDial),
+        1 => Just(Step::AbandonDial),
         3 => (0..50_usize).prop_map(Step::Release),
         1 => (0..5_usize).prop_map(Step::Retire),
-        1 => ((0..5_usize), (1..120_usize)).prop_map(|(index, limit)| Step::Announce(index, limit)),
+        1 => ((0..5_usize), (0..120_usize)).prop_map(|(index, limit)| Step::Announce(index, limit)),
         1 => (0..500_u64).prop_map(Step::Wait),
     ];
     proptest::collection::vec(step, 1..200)
@@ -279,6 +333,11 @@ proptest::proptest! {
                 Step::FailDial if dialing > 0 => {
                     dialing -= 1;
                     policy.dial_failed(now)
+                }
+                Step::AbandonDial if dialing > 0 => {
+                    dialing -= 1;
+                    policy.dial_abandoned();
+                    policy.tick(now)
                 }
                 Step::Release(index) if index < leases.len() => {
                     policy.released(leases.swap_remove(index), now)

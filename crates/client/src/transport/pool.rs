@@ -1,4 +1,4 @@
-//! The connections of one client, and who holds a stream of which.
+//! The connections of one client, and who waits for a stream of which.
 //!
 //! [`Policy`] decides; here is what it needs of the world: senders, waiting tasks, dials. The lock is held for the
 //! decision only; whatever it leads to is done after it is given back.
@@ -13,14 +13,15 @@ use tokio::sync::oneshot;
 
 use super::connect::{Connected, Connector, Driver, Sender};
 use super::error::{TransportError, TransportErrorKind};
-use super::policy::{Action, ConnectionId, Idle, Lane, Policy, Protocol, Rules, WaiterId};
+use super::lease::Lease;
+use super::policy::{Action, ConnectionId, Idle, Lane, Policy, Rules, WaiterId};
 use crate::body::Body;
 
 /// A pool. Dropping it lets the connections end with their last stream.
 pub(crate) struct Pool(Arc<Shared>);
 
-struct Shared {
-    connector: Connector,
+pub(super) struct Shared {
+    pub(super) connector: Connector,
     state: Mutex<State>,
 }
 
@@ -166,17 +167,16 @@ impl Shared {
     }
 
     fn dial(self: &Arc<Self>, lane: Lane) {
+        let dial = Dial {
+            shared: Some(self.clone()),
+            lane,
+        };
+        // A stream may be given back outside of any runtime.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
         // A task of its own: others may wait for it when the one who asked has gone.
-        let shared = self.clone();
-        tokio::spawn(async move {
-            match shared.connector.connect(lane).await {
-                Ok(connected) => shared.connected(lane, connected),
-                Err(error) => {
-                    tracing::debug!(server = %shared.connector.peer(), %error, "cannot connect");
-                    shared.act(lane, Some(&error), Policy::dial_failed);
-                }
-            }
-        });
+        runtime.spawn(dial.run());
     }
 
     fn connected(self: &Arc<Self>, lane: Lane, connected: Connected) {
@@ -203,17 +203,35 @@ impl Shared {
             policy.connected(id, protocol, announced, now)
         });
         let idle = self.connector.settings.idle;
-        tokio::spawn(drive(
-            Arc::downgrade(self),
+        let open = Open {
+            pool: Arc::downgrade(self),
             lane,
             id,
-            driver,
-            announced,
-            idle,
-        ));
+        };
+        tokio::spawn(drive(open, driver, announced, idle));
     }
 
-    fn retire(self: &Arc<Self>, lane: Lane, id: ConnectionId) {
+    /// A stream has ended.
+    pub(super) fn release(self: &Arc<Self>, lane: Lane, id: ConnectionId) {
+        self.act(lane, None, |policy, now| policy.released(id, now));
+    }
+
+    /// The one request of an HTTP/1.1 connection has ended, and it can take another.
+    pub(super) fn put_back(
+        self: &Arc<Self>,
+        lane: Lane,
+        id: ConnectionId,
+        sender: http1::SendRequest<Body>,
+    ) {
+        // Bound to a name so that a sender that is not wanted is dropped after the lock.
+        let _unwanted = match self.state.lock().senders.get_mut(&id) {
+            Some(PooledSender::Http1(place)) => place.replace(sender),
+            _ => Some(sender),
+        };
+        self.release(lane, id);
+    }
+
+    pub(super) fn retire(self: &Arc<Self>, lane: Lane, id: ConnectionId) {
         self.act(lane, None, |policy, now| policy.retired(id, now));
     }
 
@@ -226,7 +244,7 @@ impl Shared {
             self.connector.peer(),
             policy.in_use(),
         );
-        TransportError::new(TransportErrorKind::Connect, what)
+        TransportError::new(TransportErrorKind::Busy, what)
     }
 }
 
@@ -243,12 +261,7 @@ impl State {
                     None => None,
                 };
                 // The lease exists even without a sender or a waiter: its drop gives the stream back.
-                let lease = Lease {
-                    shared: shared.clone(),
-                    lane,
-                    id,
-                    sender,
-                };
+                let lease = Lease::new(shared.clone(), lane, id, sender);
                 let waiter = self
                     .waiters
                     .remove(&waiter)
@@ -259,15 +272,56 @@ impl State {
     }
 }
 
-/// Runs a connection to its end, or until it was idle for too long.
-async fn drive(
+/// A dial that is on its way. Dropped before its end, as when its runtime shuts down, it counts no longer: otherwise
+/// everybody would go on to wait for it.
+struct Dial {
+    shared: Option<Arc<Shared>>,
+    lane: Lane,
+}
+
+impl Dial {
+    async fn run(mut self) {
+        let Some(shared) = &self.shared else { return };
+        let outcome = shared.connector.connect(self.lane).await;
+        let Some(shared) = self.shared.take() else {
+            return;
+        };
+        match outcome {
+            Ok(connected) => shared.connected(self.lane, connected),
+            Err(error) => {
+                tracing::debug!(server = %shared.connector.peer(), %error, "cannot connect");
+                shared.act(self.lane, Some(&error), Policy::dial_failed);
+            }
+        }
+    }
+}
+
+impl Drop for Dial {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            shared.state.lock().lanes[self.lane as usize].dial_abandoned();
+        }
+    }
+}
+
+/// A connection whose driver runs; retired when that has ended, however it did.
+struct Open {
     pool: Weak<Shared>,
     lane: Lane,
     id: ConnectionId,
-    mut driver: Driver,
-    mut announced: usize,
-    idle: std::time::Duration,
-) {
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.retire(self.lane, self.id);
+        }
+    }
+}
+
+/// Runs a connection to its end, or until it was idle for too long.
+async fn drive(open: Open, mut driver: Driver, mut announced: usize, idle: std::time::Duration) {
+    let (lane, id) = (open.lane, open.id);
     let mut look = tokio::time::Instant::now() + idle;
     loop {
         tokio::select! {
@@ -275,118 +329,37 @@ async fn drive(
             outcome = driver.next_limit(announced) => match outcome {
                 Ok(limit) => {
                     announced = limit;
-                    if let Some(pool) = pool.upgrade() {
+                    if let Some(pool) = open.pool.upgrade() {
                         pool.act(lane, None, |policy, now| policy.announced(id, limit, now));
                     }
                 }
                 Err(ended) => {
                     tracing::debug!(connection = id, ?ended, "connection ended");
-                    if let Some(pool) = pool.upgrade() {
-                        pool.retire(lane, id);
-                    }
                     return;
                 }
             },
             () = tokio::time::sleep_until(look) => {
                 let mut state = Idle::Closed;
-                if let Some(pool) = pool.upgrade() {
+                if let Some(pool) = open.pool.upgrade() {
                     pool.act(lane, None, |policy, now| {
                         let (idle, actions) = policy.idle(id, now);
                         state = idle;
                         actions
                     });
                 }
-                look = match state {
-                    Idle::Until(time) => tokio::time::Instant::from_std(time),
+                look = match (state, &driver) {
+                    (Idle::Until(time), _) => tokio::time::Instant::from_std(time),
+                    // Nobody has its one stream, so whatever it is still busy with concerns nobody.
+                    (Idle::Closed, Driver::Http1(_)) => return,
                     // Its sender is gone, so the driver ends when the last stream has; look no more.
-                    Idle::Closed => tokio::time::Instant::now() + idle,
+                    (Idle::Closed, _) => tokio::time::Instant::now() + idle,
                 };
             }
         }
     }
 }
 
-/// The right to one stream of a connection; given back when dropped.
-pub(crate) struct Lease {
-    shared: Arc<Shared>,
-    lane: Lane,
-    id: ConnectionId,
-    sender: Option<Sender>,
-}
-
-/// A request that was not answered.
-pub(crate) struct Unanswered {
-    pub(crate) error: TransportError,
-    /// The request, if it never left this process.
-    pub(crate) unsent: Option<http::Request<Body>>,
-}
-
-impl Lease {
-    pub(crate) fn protocol(&self) -> Option<Protocol> {
-        self.sender.as_ref().map(Sender::protocol)
-    }
-
-    /// Sends the request. Dropping the future cancels it.
-    pub(crate) async fn send(
-        &mut self,
-        request: http::Request<Body>,
-    ) -> Result<http::Response<hyper::body::Incoming>, Box<Unanswered>> {
-        let outcome = match &mut self.sender {
-            Some(Sender::Http1(sender)) => sender.try_send_request(request).await,
-            Some(Sender::Http2(sender)) => sender.try_send_request(request).await,
-            None => {
-                return Err(Box::new(Unanswered {
-                    error: gone(),
-                    unsent: Some(request),
-                }));
-            }
-        };
-        outcome.map_err(|mut failure| {
-            let unsent = failure.take_message();
-            if unsent.is_some() {
-                // The connection takes no more requests, and its driver may not have noticed yet.
-                self.shared.retire(self.lane, self.id);
-            }
-            let error = TransportError::of_request(failure.into_error());
-            Box::new(Unanswered { error, unsent })
-        })
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let (shared, lane, id) = (self.shared.clone(), self.lane, self.id);
-        let release = move |shared: &Arc<Shared>| {
-            shared.act(lane, None, |policy, now| policy.released(id, now));
-        };
-        let Some(Sender::Http1(mut sender)) = self.sender.take() else {
-            return release(&shared);
-        };
-        let put_back = move |sender: http1::SendRequest<Body>| {
-            // Bound to a name so that a sender that is not wanted is dropped after the lock.
-            let _unwanted = match shared.state.lock().senders.get_mut(&id) {
-                Some(PooledSender::Http1(place)) => place.replace(sender),
-                _ => Some(sender),
-            };
-            release(&shared);
-        };
-        if sender.is_ready() {
-            return put_back(sender);
-        }
-        // HTTP/1.1 takes the next request when the response is read to its end; where that was not done hyper
-        // closes the connection, and the driver retires it.
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(async move {
-                if sender.ready().await.is_ok() {
-                    put_back(sender);
-                }
-            })),
-            Err(_) => drop(sender),
-        }
-    }
-}
-
-fn gone() -> TransportError {
+pub(super) fn gone() -> TransportError {
     TransportError::new(
         TransportErrorKind::Unprocessed,
         "the connection has just closed",

@@ -13,8 +13,11 @@ pub(crate) struct Settings {
     pub(crate) tls: Duration,
     /// To get a stream on some connection, opening one included.
     pub(crate) acquire: Duration,
-    /// HTTP/2: silence after which a ping is sent.
+    /// Silence after which the peer is probed: by a ping with HTTP/2, and by TCP's keep-alive, which is all that
+    /// HTTP/1.1 has.
     pub(crate) ping_interval: Duration,
+    /// TCP's keep-alive: between two probes. The system gives up after some of them, 9 on Linux.
+    pub(crate) probe_interval: Duration,
     /// HTTP/2: how long its answer may take before the connection is given up.
     pub(crate) ping_timeout: Duration,
     /// How long an unused connection is kept.
@@ -33,6 +36,7 @@ impl Default for Settings {
             acquire: Duration::from_secs(60),
             ping_interval: Duration::from_secs(30),
             ping_timeout: Duration::from_secs(15),
+            probe_interval: Duration::from_secs(5),
             idle: Duration::from_secs(90),
             stall: Duration::from_millis(250),
             peer_settings: Duration::from_secs(1),

@@ -95,30 +95,7 @@ impl TestServer {
     pub(super) async fn start(options: Options) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let certified = rcgen::generate_simple_self_signed(options.names.clone()).unwrap();
-        let ca = certified.cert.pem().into_bytes();
-        let key = certified.signing_key.serialize_pem();
-        let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ServerConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()
-            .unwrap();
-        let builder = match options.client_ca.clone() {
-            None => builder.with_no_client_auth(),
-            Some(roots) => builder.with_client_cert_verifier(
-                rustls::server::WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
-                    .build()
-                    .unwrap(),
-            ),
-        };
-        let mut tls = builder
-            .with_single_cert(vec![certified.cert.der().clone()], key)
-            .unwrap();
-        tls.alpn_protocols = match options.http2 {
-            true => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
-            false => vec![b"http/1.1".to_vec()],
-        };
-        let acceptor = TlsAcceptor::from(Arc::new(tls));
+        let (ca, acceptor) = tls(&options);
         let seen = Arc::new(Seen::default());
         let server = Self {
             address,
@@ -155,6 +132,34 @@ impl TestServer {
         config.tls.ca = self.tls.then(|| self.ca.clone());
         config
     }
+}
+
+/// A certificate of its own, and TLS with it.
+pub(super) fn tls(options: &Options) -> (Vec<u8>, TlsAcceptor) {
+    let certified = rcgen::generate_simple_self_signed(options.names.clone()).unwrap();
+    let ca = certified.cert.pem().into_bytes();
+    let key = certified.signing_key.serialize_pem();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let builder = match options.client_ca.clone() {
+        None => builder.with_no_client_auth(),
+        Some(roots) => builder.with_client_cert_verifier(
+            rustls::server::WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+                .build()
+                .unwrap(),
+        ),
+    };
+    let mut tls = builder
+        .with_single_cert(vec![certified.cert.der().clone()], key)
+        .unwrap();
+    tls.alpn_protocols = match options.http2 {
+        true => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+        false => vec![b"http/1.1".to_vec()],
+    };
+    (ca, TlsAcceptor::from(Arc::new(tls)))
 }
 
 async fn serve<T>(io: T, options: &Options, seen: &Arc<Seen>)

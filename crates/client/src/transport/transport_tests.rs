@@ -15,11 +15,11 @@ fn transport(server: &TestServer) -> Arc<Transport> {
     with_settings(&server.config(), Settings::default())
 }
 
-fn with_settings(config: &Config, settings: Settings) -> Arc<Transport> {
+pub(super) fn with_settings(config: &Config, settings: Settings) -> Arc<Transport> {
     Arc::new(Transport::with_settings(config, &config.base_url().unwrap(), settings).unwrap())
 }
 
-async fn call(
+pub(super) async fn call(
     transport: &Transport,
     lane: Lane,
     path: &str,
@@ -30,7 +30,7 @@ async fn call(
     transport.call(request).await
 }
 
-async fn text(transport: &Transport, path: &str) -> String {
+pub(super) async fn text(transport: &Transport, path: &str) -> String {
     let response = call(transport, Lane::Call, path).await.unwrap();
     String::from_utf8(
         response

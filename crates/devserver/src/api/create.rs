@@ -20,7 +20,6 @@ const BASE_MAX: usize = 63 - SUFFIX;
 const ATTEMPTS: usize = 8;
 
 pub(super) fn create(call: &Call<'_>) -> Result<Response<Body>> {
-    protocol::check_json_body(call.headers)?;
     let options = WriteOptions::read(call.query, "CreateOptions")?;
     let object = object::decode(call.kind(), &call.body)?;
     let mut state = call.server.store.lock();
@@ -61,6 +60,7 @@ pub(super) fn insert(
     let mut object = object::to_stored(kind, object);
     complete_new(&call.server.clock, kind, &mut object);
     let mut errors = FieldErrors::default();
+    (kind.rules.allocate)(state, kind, &mut object, None, &mut errors);
     validation::check_created(kind, &object.metadata, &mut errors);
     (kind.rules.validate)(&object, None, &mut errors);
     if !errors.is_empty() {
@@ -109,7 +109,7 @@ pub(crate) fn complete_new(clock: &Clock, kind: &ResourceKind, object: &mut Unst
     if kind.rules.generation != GenerationRule::None {
         metadata.generation = Some(1);
     }
-    if kind.status {
+    if kind.status && !kind.rules.keeps_status {
         object.fields.remove("status");
     }
     (kind.rules.defaults)(object);

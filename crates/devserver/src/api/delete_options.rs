@@ -1,12 +1,13 @@
 //! The options of delete, from the body or else from the query.
 
-use kubewright_meta::PropagationPolicy;
-use serde::Deserialize;
+use kubewright_meta::{PropagationPolicy, StatusError};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use super::Call;
 use super::write_options::check_dry_run;
 use crate::failure::{self, Result};
-use crate::protocol;
 use crate::validation::FieldErrors;
 
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,7 @@ pub(super) struct DeleteOptions {
 struct Document {
     kind: Option<String>,
     grace_period_seconds: Option<i64>,
+    #[serde(deserialize_with = "preconditions")]
     preconditions: Option<Preconditions>,
     orphan_dependents: Option<bool>,
     propagation_policy: Option<String>,
@@ -47,21 +49,22 @@ impl DeleteOptions {
                 orphan_dependents: query.optional_flag("orphanDependents"),
                 propagation_policy: query.text("propagationPolicy").map(str::to_owned),
                 dry_run: Some(query.values("dryRun").map(str::to_owned).collect()),
+                // The one precondition that a query can tell.
+                preconditions: query.text("uid").map(|uid| Preconditions {
+                    uid: Some(uid.to_owned()),
+                    resource_version: None,
+                }),
                 ..Document::default()
             });
         }
-        protocol::check_json_body(call.headers)?;
-        let document: Document = serde_json::from_slice(&call.body).map_err(|error| {
-            failure::bad_request(format!("couldn't decode the DeleteOptions: {error}"))
-        })?;
-        Self::parse(document)
+        // Through a map, as a list in field order is no document.
+        let document = serde_json::from_slice(&call.body).map_err(undecodable)?;
+        Self::from_value(Value::Object(document))
     }
 
     /// From a part of another body, that of an eviction.
-    pub(super) fn from_value(value: serde_json::Value) -> Result<Self> {
-        let document = serde_json::from_value(value).map_err(|error| {
-            failure::bad_request(format!("couldn't decode the DeleteOptions: {error}"))
-        })?;
+    pub(super) fn from_value(value: Value) -> Result<Self> {
+        let document = serde_json::from_value(value).map_err(undecodable)?;
         Self::parse(document)
     }
 
@@ -112,4 +115,17 @@ impl DeleteOptions {
             dry_run,
         })
     }
+}
+
+/// Through a map too, for the same reason.
+fn preconditions<'de, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<Preconditions>, D::Error> {
+    let document = Option::<Map<String, Value>>::deserialize(from)?;
+    let read = |document| Preconditions::deserialize(Value::Object(document));
+    document.map(read).transpose().map_err(D::Error::custom)
+}
+
+fn undecodable(error: serde_json::Error) -> StatusError {
+    failure::bad_request(format!("couldn't decode the DeleteOptions: {error}"))
 }

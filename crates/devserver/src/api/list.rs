@@ -178,6 +178,10 @@ impl Token {
                 ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
             ));
         }
+        // Keys have no such parts; whoever sends one tries to leave the collection.
+        if token.start.split('/').any(|part| part == "..") {
+            return Err(refused(&format!(": {}", token.start)));
+        }
         if token.start.is_empty() {
             return Err(refused(
                 ": encoded start key empty (version meta.k8s.io/v1)",

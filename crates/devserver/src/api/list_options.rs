@@ -105,6 +105,8 @@ impl ListOptions {
         let token = query.text("continue");
         let rule = check_match(query, text, token)?;
         let limit = query.number("limit")?.unwrap_or(0);
+        // No list here takes a second; that it is a number is checked all the same.
+        query.number("timeoutSeconds")?;
         if token.is_some() && text.is_some_and(|text| text != "0") {
             let why = "specifying resource version is not allowed when using continue";
             return Err(failure::bad_request(why));

@@ -6,6 +6,7 @@ use http::{HeaderMap, Response, StatusCode};
 use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusDetails;
 use kubewright_meta::{PatchType, Reason, StatusError, Unstructured};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::update::{Part, Update};
@@ -14,6 +15,7 @@ use super::{Call, create, replace};
 use crate::failure::{self, Result};
 use crate::object::{self, MAX_DEPTH, is_shallower};
 use crate::protocol::{self, Body};
+use crate::validation::FieldErrors;
 
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json";
 const OPERATIONS_MAX: usize = 10_000;
@@ -31,15 +33,11 @@ pub(super) fn patch(call: &Call<'_>) -> Result<Response<Body>> {
     let old = held.decode()?;
     let served =
         serde_json::to_value(object::to_served(kind, old.clone())).map_err(failure::internal)?;
-    let patched: Unstructured =
-        serde_json::from_value(document.apply(served)?).map_err(|error| {
-            unprocessable(&format!(
-                "the patched object is not a {}: {error}",
-                kind.kind
-            ))
-        })?;
-    let mut new =
-        object::tidy(kind, patched).map_err(|refusal| unprocessable(refusal.message()))?;
+    let result = document.apply(served)?;
+    let patched = Unstructured::deserialize(&result)
+        .map_err(|error| not_of_the_kind(&result, &error.to_string()))?;
+    let mut new = object::tidy(kind, patched)
+        .map_err(|refusal| not_of_the_kind(&result, refusal.message()))?;
     replace::check_name(call.name(), &new)?;
     create::check_namespace(call, &mut new)?;
     let update = Update {
@@ -192,6 +190,13 @@ fn undecodable(error: serde_json::Error) -> StatusError {
 
 fn step_failed(why: &str) -> StatusError {
     StatusError::of(Reason::Invalid, why)
+}
+
+/// A patch that could be carried out, whose result is no object of the kind.
+fn not_of_the_kind(result: &Value, why: &str) -> StatusError {
+    let mut errors = FieldErrors::default();
+    errors.invalid("patch", result.to_string(), why);
+    failure::invalid("", "", "", &errors)
 }
 
 /// The words of a real server, and the reason, which that keeps to itself.

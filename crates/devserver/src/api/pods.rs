@@ -108,7 +108,6 @@ pub(super) fn evict(call: &Call<'_>) -> Result<Response<Body>> {
 
 /// Reads the body, which names the pod of the path or nothing.
 fn read(call: &Call<'_>, kind: &str) -> Result<Unstructured> {
-    protocol::check_json_body(call.headers)?;
     let body: Unstructured = serde_json::from_slice(&call.body).map_err(|error| {
         failure::bad_request(format!("the object provided is not a {kind}: {error}"))
     })?;

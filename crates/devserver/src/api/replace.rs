@@ -11,7 +11,6 @@ use crate::object;
 use crate::protocol::{self, Body};
 
 pub(super) fn replace(call: &Call<'_>) -> Result<Response<Body>> {
-    protocol::check_json_body(call.headers)?;
     let kind = call.kind();
     let options = WriteOptions::read(call.query, "UpdateOptions")?;
     let mut object = object::decode(kind, &call.body)?;

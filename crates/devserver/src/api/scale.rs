@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::patch::{Document, unprocessable};
 use super::update::{Part, Update};
 use super::write_options::WriteOptions;
-use super::{Call, replace};
+use super::{Call, create, replace};
 use crate::failure::{self, Result};
 use crate::kinds::{ScalePaths, SelectorPath};
 use crate::object;
@@ -25,7 +25,6 @@ pub(super) fn get(call: &Call<'_>) -> Result<Response<Body>> {
 }
 
 pub(super) fn replace(call: &Call<'_>) -> Result<Response<Body>> {
-    protocol::check_json_body(call.headers)?;
     let options = WriteOptions::read(call.query, "UpdateOptions")?;
     let scale: Unstructured = serde_json::from_slice(&call.body).map_err(|error| {
         failure::bad_request(format!("the object provided is not a Scale: {error}"))
@@ -52,9 +51,10 @@ fn write(
     let mut state = call.server.store.lock();
     let held = held(call, &state)?;
     let old = held.decode()?;
-    let scale = change(scale_of(paths(call)?, &old))?;
+    let mut scale = change(scale_of(paths(call)?, &old))?;
     check_type(&scale.types)?;
     replace::check_name(call.name(), &scale)?;
+    create::check_namespace(call, &mut scale)?;
     if let Some(uid) = scale
         .metadata
         .uid

@@ -50,11 +50,16 @@ impl Update<'_> {
         check_version(kind, &old, &mut new)?;
         self.put_back(&old, &mut new);
         (kind.rules.defaults)(&mut new);
-        raise_generation(kind, &old, &mut new);
         let mut errors = FieldErrors::default();
-        validation::check_updated(&new.metadata, &old.metadata, &mut errors);
         if self.part == Part::Main {
-            (kind.rules.validate)(&new, Some(&old), &mut errors);
+            (kind.rules.allocate)(state, kind, &mut new, Some(&old), &mut errors);
+        }
+        raise_generation(kind, &old, &mut new);
+        validation::check_updated(kind, &new.metadata, &old.metadata, &mut errors);
+        match self.part {
+            Part::Main => (kind.rules.validate)(&new, Some(&old), &mut errors),
+            Part::Finalize => check_spec_finalizers(&new, &mut errors),
+            Part::Status => {}
         }
         if !errors.is_empty() {
             return Err(failure::invalid_object(kind, old.name(), &errors));
@@ -196,6 +201,18 @@ fn raise_generation(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructu
     if changed {
         new.metadata.generation = Some(old.metadata.generation.unwrap_or(0) + 1);
     }
+}
+
+fn check_spec_finalizers(namespace: &Unstructured, errors: &mut FieldErrors) {
+    let list = namespace
+        .field(&["spec", "finalizers"])
+        .and_then(Value::as_array);
+    let names: Vec<String> = list
+        .into_iter()
+        .flatten()
+        .map(|name| name.as_str().unwrap_or_default().to_owned())
+        .collect();
+    validation::check_standard_finalizers("spec.finalizers", &names, errors);
 }
 
 /// Whether this update takes the last obstacle to a deletion away.

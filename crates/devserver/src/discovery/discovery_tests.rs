@@ -285,7 +285,6 @@ async fn what_is_not_there_is_refused_in_the_words_of_a_real_server() {
         "/apis/nope/v1",
         "/apis/lab.test/v9",
         "/nope",
-        "/openapi/v2",
         "/readyz/nope",
         "/openapi/v3/apis/nope/v1",
     ] {
@@ -456,6 +455,31 @@ async fn openapi_tells_of_the_parameters_clients_look_for() {
             assert!(schema.is_some(), "{path}: {reference}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_old_openapi_document_describes_nothing_in_both_forms() {
+    let server = DevServer::new();
+    let json = get(&server, "/openapi/v2").await.json();
+    assert_eq!(
+        (&json["swagger"], &json["paths"]),
+        (&json!("2.0"), &json!({}))
+    );
+    for mark in ['@', '.'] {
+        let accept = format!("application/com.github.proto-openapi.spec.v2{mark}v1.0+protobuf");
+        let protobuf = get_as(&server, "/openapi/v2", &accept).await;
+        assert_eq!(protobuf.code, 200);
+        assert!(protobuf.header("content-type").ends_with("+protobuf"));
+        let version = json["info"]["version"].as_str().unwrap();
+        let (info, length) = (version.len() + 14, version.len());
+        let wanted = format!(
+            "\n\u{3}2.0\u{12}{}\n\u{a}Kubernetes\u{12}{}{version}\u{42}\0",
+            char::from(info as u8),
+            char::from(length as u8),
+        );
+        assert_eq!(protobuf.body, wanted);
+    }
+    assert_eq!(get_as(&server, "/openapi/v2", "text/plain").await.code, 406);
 }
 
 fn find_references(value: &Value, found: &mut Vec<String>) {

@@ -55,6 +55,7 @@ enum Document<'a> {
     Groups,
     Group(&'a groups::Group<'a>),
     Resources(&'a groups::Group<'a>, &'a groups::Version<'a>),
+    OpenApiV2,
     OpenApiIndex,
     OpenApi(&'a groups::Group<'a>, &'a groups::Version<'a>),
     /// No such document, in the words of the API: a `Status`.
@@ -73,6 +74,7 @@ impl<'a> Document<'a> {
             ["api", version] => Self::resources(groups, "", version),
             ["apis", group] => groups.named(group).map_or(Self::UnknownText, Self::Group),
             ["apis", group, version] => Self::resources(groups, group, version),
+            ["openapi", "v2"] => Self::OpenApiV2,
             ["openapi", "v3"] => Self::OpenApiIndex,
             ["openapi", "v3", "api", version] => Self::open_api(groups, "", version),
             ["openapi", "v3", "apis", group, version] => Self::open_api(groups, group, version),
@@ -103,6 +105,9 @@ impl<'a> Document<'a> {
     }
 
     fn write(self, groups: &Groups<'_>, parts: &Parts) -> Response<Body> {
+        if let Self::OpenApiV2 = self {
+            return openapi::v2::answer(&parts.headers);
+        }
         let offer = match self {
             Self::Core | Self::Groups => Offer::JsonOrAggregated,
             _ => Offer::Json,
@@ -121,7 +126,7 @@ impl<'a> Document<'a> {
             (Self::Version, _) => json(&version::info()),
             (Self::OpenApiIndex, _) => json(&openapi::index(groups)),
             (Self::OpenApi(group, version), _) => openapi::answer(group, version, parts),
-            (Self::Unknown | Self::UnknownText, _) => not_found_text(),
+            (Self::OpenApiV2 | Self::Unknown | Self::UnknownText, _) => not_found_text(),
         }
     }
 }

@@ -7,13 +7,17 @@ use super::{
     FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField,
     SelectorPath, StatusWrite, Subresource, Text,
 };
-use crate::{defaults, validation};
+use crate::{allocation, defaults, validation};
 
 pub(super) fn table() -> Vec<ResourceKind> {
     use Scope::{Cluster, Namespaced};
     vec![
         ResourceKind {
             short_names: names(&["cm"]),
+            rules: Rules {
+                validate: validation::config_map,
+                ..Rules::PLAIN
+            },
             ..plain("", "v1", "ConfigMap", "configmaps", Namespaced)
         },
         ResourceKind {
@@ -24,6 +28,7 @@ pub(super) fn table() -> Vec<ResourceKind> {
             ),
             rules: Rules {
                 create_on_update: true,
+                defaults: defaults::event,
                 validate: validation::core_event,
                 ..Rules::PLAIN
             },
@@ -48,6 +53,11 @@ pub(super) fn table() -> Vec<ResourceKind> {
             short_names: names(&["no"]),
             status: true,
             fields: fields(&[("spec.unschedulable", "false")]),
+            rules: Rules {
+                keeps_status: true,
+                defaults: defaults::node,
+                ..Rules::PLAIN
+            },
             ..plain("", "v1", "Node", "nodes", Cluster)
         },
         ResourceKind {
@@ -81,6 +91,7 @@ pub(super) fn table() -> Vec<ResourceKind> {
             fields: fields(&[("type", "")]),
             rules: Rules {
                 defaults: defaults::secret,
+                validate: validation::secret,
                 ..Rules::PLAIN
             },
             ..plain("", "v1", "Secret", "secrets", Namespaced)
@@ -104,6 +115,8 @@ pub(super) fn table() -> Vec<ResourceKind> {
                 create_on_update: true,
                 returns_deleted: true,
                 defaults: defaults::service,
+                on_create: defaults::new_service,
+                allocate: allocation::service,
                 ..Rules::PLAIN
             },
             ..plain("", "v1", "Service", "services", Namespaced)
@@ -153,6 +166,7 @@ pub(super) fn table() -> Vec<ResourceKind> {
             ),
             rules: Rules {
                 create_on_update: true,
+                defaults: defaults::event,
                 validate: validation::new_event,
                 ..Rules::PLAIN
             },

@@ -11,6 +11,8 @@ pub(crate) struct Conversion {
     pub(crate) stored_api_version: &'static str,
     /// Pairs of stored and served names.
     names: &'static [(&'static str, &'static str)],
+    /// Stored fields that the served form leaves out when they are empty texts.
+    optional: &'static [&'static str],
 }
 
 pub(super) static EVENTS: Conversion = Conversion {
@@ -26,6 +28,7 @@ pub(super) static EVENTS: Conversion = Conversion {
         ("count", "deprecatedCount"),
         ("reportingComponent", "reportingController"),
     ],
+    optional: &["reportingComponent", "reportingInstance"],
 };
 
 impl Conversion {
@@ -42,6 +45,9 @@ impl Conversion {
 
     pub(crate) fn to_served(&self, mut object: Unstructured, api_version: String) -> Unstructured {
         object.types.api_version = api_version;
+        object
+            .fields
+            .retain(|name, value| *value != "" || !self.optional.contains(&name.as_str()));
         object.fields = rename(object.fields, |name| {
             self.names
                 .iter()

@@ -16,6 +16,7 @@ pub(crate) use conversion::Conversion;
 pub use custom::CustomKind;
 pub(crate) use registry::Registry;
 
+use crate::store::State;
 use crate::validation::FieldErrors;
 
 pub(crate) type Text = Cow<'static, str>;
@@ -132,13 +133,21 @@ pub(crate) struct Rules {
     pub(crate) delete_collection: bool,
     pub(crate) generation: GenerationRule,
     pub(crate) status_write: StatusWrite,
+    /// Whether a new object keeps the status it is created with.
+    pub(crate) keeps_status: bool,
     /// Fills in what a client may leave out; runs on every write.
     pub(crate) defaults: fn(&mut Unstructured),
     /// Sets what a server sets on create.
     pub(crate) on_create: fn(&mut Unstructured),
+    /// Gives the object what no two may have, such as an address.
+    pub(crate) allocate: Allocate,
     /// The new object, and the old one on an update.
     pub(crate) validate: fn(&Unstructured, Option<&Unstructured>, &mut FieldErrors),
 }
+
+/// All there is, the kind, the new object, and the old one on an update.
+pub(crate) type Allocate =
+    fn(&State, &ResourceKind, &mut Unstructured, Option<&Unstructured>, &mut FieldErrors);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameRule {
@@ -179,8 +188,10 @@ impl Rules {
         delete_collection: true,
         generation: GenerationRule::None,
         status_write: StatusWrite::All,
+        keeps_status: false,
         defaults: |_| {},
         on_create: |_| {},
+        allocate: |_, _, _, _, _| {},
         validate: |_, _, _| {},
     };
 }

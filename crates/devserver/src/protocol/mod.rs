@@ -6,13 +6,13 @@ mod negotiate;
 mod path;
 mod query;
 mod request_body;
+mod request_document;
 mod service;
 
 pub(crate) use answer::{
     failure, json, list, object, served_bytes, status, success, unstored_bytes, watch,
 };
 pub use body::Body;
-pub(crate) use negotiate::check_json_body;
 pub(crate) use path::Target;
 pub(crate) use query::Query;
 pub use service::DevService;

@@ -1,4 +1,4 @@
-//! Media types: JSON in and out.
+//! Media types: what a client accepts, and what it sends.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -49,20 +49,9 @@ fn accepts_json(clause: &str) -> bool {
     })
 }
 
-/// Whether the body of a create, replace or delete is JSON; without a type it is taken for it.
-pub(crate) fn check_json_body(headers: &HeaderMap) -> Result<()> {
-    let Some(value) = headers.get(CONTENT_TYPE) else {
-        return Ok(());
-    };
-    let media_type = value
-        .to_str()
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    if media_type.is_empty() || media_type.eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    Err(failure::unsupported_media_type("application/json"))
+/// The media type of the body, without parameters; `None` where the client does not say.
+pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().unwrap_or_default();
+    let media_type = value.split(';').next().unwrap_or_default().trim();
+    (!media_type.is_empty()).then(|| media_type.to_ascii_lowercase())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kubewright_meta::selector::validation::check_path_segment;
 use percent_encoding::percent_decode_str;
 
 use crate::failure::{self, Result};
@@ -91,6 +92,12 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
         return Err(failure::no_such_path());
     }
     let name = rest.get(1).map(|name| (*name).to_owned());
+    if let Some(name) = &name {
+        check_path_segment(name).map_err(|violations| {
+            let why = violations.messages().join(", ");
+            failure::bad_request(format!("Name parameter invalid: {name:?}: {why}"))
+        })?;
+    }
     Ok(Route::Resource(Target {
         kind,
         namespace,

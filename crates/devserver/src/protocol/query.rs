@@ -42,9 +42,9 @@ impl Query {
         Some(!(value.eq_ignore_ascii_case("false") || value == "0"))
     }
 
-    /// A whole number.
+    /// A whole number. An empty value is none, and so refused.
     pub(crate) fn number(&self, name: &str) -> Result<Option<i64>> {
-        let Some(text) = self.text(name) else {
+        let Some(text) = self.first(name) else {
             return Ok(None);
         };
         match text.parse() {

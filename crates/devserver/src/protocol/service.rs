@@ -10,7 +10,7 @@ use tower_service::Service;
 
 use super::path::{self, Route};
 use super::request_body::{self, LIMIT};
-use super::{Body, Query, Target, answer, negotiate};
+use super::{Body, Query, Target, answer, negotiate, request_document};
 use crate::api::{self, Call, Verb};
 use crate::failure::{self, Result};
 use crate::faults::Effects;
@@ -106,6 +106,7 @@ fn dispatch(
     body: Bytes,
 ) -> Result<Response<Body>> {
     negotiate::check_accept(headers)?;
+    let body = request_document::read(verb, target, headers, body)?;
     api::dispatch(&Call {
         server: inner,
         verb,

@@ -73,6 +73,13 @@ impl Stored {
         selector.matches(&self.labels)
     }
 
+    /// What field selectors see under `label`.
+    pub(crate) fn selectable(&self, kind: &ResourceKind, label: &str) -> Option<&str> {
+        let at = kind.fields.iter().position(|field| field.label == label)?;
+        // Not there if the kind was registered with this field after the object was written.
+        self.fields.get(at).map(AsRef::as_ref)
+    }
+
     /// Whether the fields match, as `kind` names them. `key` is the object's in the store.
     pub(crate) fn matches_fields(
         &self,
@@ -86,10 +93,7 @@ impl Stored {
                 Some(Cow::Borrowed(match label {
                     "metadata.name" => name,
                     "metadata.namespace" => namespace,
-                    // Not there if the kind was registered with this field after the object was written.
-                    label => self
-                        .fields
-                        .get(kind.fields.iter().position(|field| field.label == label)?)?,
+                    label => self.selectable(kind, label)?,
                 }))
             })
     }

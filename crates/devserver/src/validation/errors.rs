@@ -39,6 +39,11 @@ impl FieldErrors {
         self.push("FieldValueForbidden", field, "Forbidden".into(), detail);
     }
 
+    /// Not the client's fault.
+    pub(crate) fn internal(&mut self, field: impl Into<String>, detail: &str) {
+        self.push("InternalError", field, "Internal error".into(), detail);
+    }
+
     pub(crate) fn too_long(&mut self, field: impl Into<String>, bytes: usize) {
         let detail = format!("may not be more than {bytes} bytes");
         self.push("FieldValueTooLong", field, "Too long".into(), &detail);

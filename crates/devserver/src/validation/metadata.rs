@@ -37,14 +37,24 @@ pub(crate) fn check_created(kind: &ResourceKind, meta: &ObjectMeta, errors: &mut
         name => report(rule(name), "metadata.name", name, errors),
     }
     if !kind.custom {
-        check_standard_finalizers(meta.finalizers.as_deref().unwrap_or_default(), errors);
+        let finalizers = meta.finalizers.as_deref().unwrap_or_default();
+        check_standard_finalizers("metadata.finalizers", finalizers, errors);
     }
     check_common(meta, errors);
 }
 
 /// The metadata of an update, after what clients cannot change was put back.
-pub(crate) fn check_updated(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
+pub(crate) fn check_updated(
+    kind: &ResourceKind,
+    new: &ObjectMeta,
+    old: &ObjectMeta,
+    errors: &mut FieldErrors,
+) {
     check_common(new, errors);
+    if !kind.custom {
+        let finalizers = new.finalizers.as_deref().unwrap_or_default();
+        check_standard_finalizers("metadata.finalizers", finalizers, errors);
+    }
     if old.deletion_timestamp.is_some() {
         let held = old.finalizers.as_deref().unwrap_or_default();
         let mut added: Vec<&String> = new
@@ -144,16 +154,16 @@ fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
     }
 }
 
-/// Built-in kinds take only their own short finalizer names.
-fn check_standard_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
+/// Built-in kinds take only their own short finalizer names, and so does the `spec.finalizers` of a namespace.
+pub(crate) fn check_standard_finalizers(
+    field: &str,
+    finalizers: &[String],
+    errors: &mut FieldErrors,
+) {
     for (index, finalizer) in finalizers.iter().enumerate() {
         if !finalizer.contains('/') && !["kubernetes", ORPHAN, FOREGROUND].contains(&&**finalizer) {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.invalid(
-                format!("metadata.finalizers[{index}]"),
-                finalizer.as_str(),
-                why,
-            );
+            errors.invalid(format!("{field}[{index}]"), finalizer.as_str(), why);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod operations;
 mod schemas;
+pub(super) mod v2;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ use super::groups::{Group, Groups, Version};
 use super::{caching, json as json_answer};
 use crate::failure;
 use crate::protocol::{self, Body};
+
+const VERSION: &str = concat!("kubewright ", env!("CARGO_PKG_VERSION"));
 
 /// Where each group's document is, named by its content.
 pub(super) fn index(groups: &Groups<'_>) -> Value {
@@ -88,7 +91,7 @@ fn document(group: &Group<'_>, version: &Version<'_>) -> Value {
     }
     json!({
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": format!("kubewright {}", env!("CARGO_PKG_VERSION"))},
+        "info": {"title": "Kubernetes", "version": VERSION},
         "paths": paths,
         "components": {"schemas": schemas},
     })
