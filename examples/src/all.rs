@@ -1,7 +1,6 @@
 //! All the example controllers together, as one thing to start and to stop.
 
 use std::error::Error;
-use std::future::Future;
 
 use kubewright::cache::SharedInformerFactory;
 use kubewright::client::Client;
@@ -124,8 +123,6 @@ impl Controllers {
 }
 
 /// Ends when the sender says so, or is gone.
-fn ended(mut stopped: watch::Receiver<bool>) -> impl Future<Output = ()> + Send {
-    async move {
-        let _ = stopped.wait_for(|stopped| *stopped).await;
-    }
+async fn ended(mut stopped: watch::Receiver<bool>) {
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }

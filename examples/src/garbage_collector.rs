@@ -18,7 +18,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kubewright::cache::{
     CachedObject, Event, InformerOptions, SharedInformer, SharedInformerFactory,
 };
-use kubewright::client::Client;
+use kubewright::client::{self, Client};
 use kubewright::meta::{
     DeleteOptions, GetOptions, Kind, Object, ObjectKey, Patch, PatchOptions, PropagationPolicy,
     Scope, Unstructured,
@@ -116,15 +116,23 @@ async fn collected_kinds(client: &Client) -> Vec<Kind<Unstructured>> {
 
 async fn work(collector: Arc<Collector>) {
     while let Some(item) = collector.queue.get().await {
-        let (at, key) = &item;
-        match collector.collect(*at, key).await {
-            Ok(()) => collector.queue.forget(&item),
-            Err(error) => {
-                tracing::warn!(kind = %collector.kinds[*at], %key, error, "not collected, tried again");
-                collector.queue.add_rate_limited(item.clone());
-            }
+        // Done even if looking at it panics: it would be held for ever.
+        let item = collector.queue.done_on_drop(item);
+        let (at, key) = &*item;
+        let Err(error) = collector.collect(*at, key).await else {
+            collector.queue.forget(&item);
+            continue;
+        };
+        let kind = &collector.kinds[*at];
+        if error
+            .downcast_ref::<client::Error>()
+            .is_some_and(client::Error::is_conflict)
+        {
+            tracing::debug!(%kind, %key, error, "the cache was behind, tried again");
+        } else {
+            tracing::warn!(%kind, %key, error, "not collected, tried again");
         }
-        collector.queue.done(&item);
+        collector.queue.add_rate_limited(item.clone());
     }
 }
 
@@ -396,7 +404,7 @@ impl Collector {
         Some((at, ObjectKey::new(namespace, &owner.name)))
     }
 
-    fn api(&self, at: usize, namespace: Option<&str>) -> kubewright::client::Api<Unstructured> {
+    fn api(&self, at: usize, namespace: Option<&str>) -> client::Api<Unstructured> {
         let api = self.client.api(self.kinds[at].clone());
         match namespace {
             Some(namespace) => api.in_namespace(namespace),

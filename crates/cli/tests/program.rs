@@ -22,11 +22,18 @@ fn kubewright() -> Command {
 /// A development server that has said that it serves.
 async fn serve(kubeconfig: &Path, more: &[&str]) -> Child {
     let mut command = kubewright();
-    command.arg("devserver").arg("--write-kubeconfig").arg(kubeconfig).args(more);
+    command
+        .arg("devserver")
+        .arg("--write-kubeconfig")
+        .arg(kubeconfig)
+        .args(more);
     let mut server = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
     let greeting = lines.next_line().await.unwrap().unwrap();
-    assert!(greeting.starts_with("serving at https://127.0.0.1:"), "{greeting}");
+    assert!(
+        greeting.starts_with("serving at https://127.0.0.1:"),
+        "{greeting}"
+    );
     let hint = lines.next_line().await.unwrap().unwrap();
     assert!(hint.starts_with("try: kubectl --kubeconfig "), "{hint}");
     server
@@ -34,9 +41,17 @@ async fn serve(kubeconfig: &Path, more: &[&str]) -> Child {
 
 #[tokio::test]
 async fn the_demo_tells_its_whole_story() {
-    let output = kubewright().args(["demo", "--ready-delay", "20"]).output().await.unwrap();
+    let output = kubewright()
+        .args(["demo", "--ready-delay", "20"])
+        .output()
+        .await
+        .unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{told}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     for step in [
         "3 replicas become ready",
         "a deleted pod is replaced",
@@ -46,7 +61,11 @@ async fn the_demo_tells_its_whole_story() {
         "the set is deleted, its pods are collected",
         "the namespace goes",
     ] {
-        assert_eq!(told.matches(step).count(), 2, "{step:?} as it happens and in the table:\n{told}");
+        assert_eq!(
+            told.matches(step).count(),
+            2,
+            "{step:?} as it happens and in the table:\n{told}"
+        );
     }
     assert!(told.trim_end().ends_with("all"), "{told}");
 }
@@ -58,7 +77,10 @@ async fn the_demo_fails_when_a_step_is_not_seen() {
     let output = kubewright().args(late).output().await.unwrap();
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("not seen within 1s: 3 replicas become ready"), "{told}");
+    assert!(
+        told.contains("not seen within 1s: 3 replicas become ready"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -70,11 +92,19 @@ async fn a_devserver_serves_until_it_is_told_to_stop() {
     let client = Client::new(Config::from_file(&kubeconfig).unwrap()).unwrap();
     let namespaces = client.cluster::<Namespace>();
     let listed = namespaces.list(&ListOptions::default()).await.unwrap();
-    assert!(listed.items.iter().any(|namespace| namespace.name() == "default"));
+    assert!(
+        listed
+            .items
+            .iter()
+            .any(|namespace| namespace.name() == "default")
+    );
 
     // A watch that is open does not hold it up.
     let version = listed.resource_version().to_owned();
-    let mut watch = namespaces.watch(&WatchOptions::from_version(version)).await.unwrap();
+    let mut watch = namespaces
+        .watch(&WatchOptions::from_version(version))
+        .await
+        .unwrap();
     let pid = Pid::from_raw(server.id().unwrap().try_into().unwrap()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     assert!(server.wait().await.unwrap().success());
@@ -101,7 +131,11 @@ async fn a_port_that_is_taken_is_a_clear_error() {
 
 #[tokio::test]
 async fn a_kubeconfig_that_is_missing_is_a_clear_error() {
-    let output = kubewright().args(["demo", "--kubeconfig", "/nope/config"]).output().await.unwrap();
+    let output = kubewright()
+        .args(["demo", "--kubeconfig", "/nope/config"])
+        .output()
+        .await
+        .unwrap();
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("/nope/config"), "{told}");

@@ -368,6 +368,29 @@ async fn a_raw_list_ends_with_what_it_says_of_itself() {
 }
 
 #[tokio::test]
+async fn an_item_that_cannot_be_read_does_not_end_a_raw_list() {
+    let list = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[
+        {"metadata":{"name":"a"}},
+        {"metadata":{"name":"bad","labels":["no","map"]}},
+        {"metadata":{"name":"b"}}]}"#;
+    let (_, client) = Script::new([text(200, "application/json", list)]);
+    let mut list = client
+        .everywhere::<Pod>()
+        .list_raw(&Default::default())
+        .await
+        .unwrap();
+    assert_eq!(list.next().await.unwrap().unwrap().name(), "a");
+    let error = list.next().await.unwrap().unwrap_err();
+    assert!(
+        error.is_decode() && error.to_string().contains("bad"),
+        "{error}"
+    );
+    assert_eq!(list.next().await.unwrap().unwrap().name(), "b");
+    assert!(list.next().await.is_none());
+    assert_eq!(list.end().unwrap().resource_version, "7");
+}
+
+#[tokio::test]
 async fn a_list_that_was_not_read_has_no_end() {
     let (_, client) = Script::new([text(200, "application/json", &pod_list())]);
     let mut list = client

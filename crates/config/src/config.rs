@@ -29,7 +29,7 @@ pub struct Config {
     pub credentials: Credentials,
     /// The `User-Agent`; `None` lets the client use its own.
     pub user_agent: Option<String>,
-    /// A limit for each request that is not a watch; `None`, the default, is no limit.
+    /// A limit for each request that is not a watch; `None`, the default, leaves it to the client (60 s).
     pub timeout: Option<Duration>,
     pub(crate) origins: BTreeMap<Setting, Origin>,
 }

@@ -51,8 +51,10 @@ impl RawList {
         self
     }
 
-    /// The next object; `None` behind the last. Nothing is lost when the future is dropped. Nothing comes behind an
-    /// error.
+    /// The next object; `None` behind the last. Nothing is lost when the future is dropped.
+    ///
+    /// An object that cannot be read is an error in its place, which names it where it can, and the others follow.
+    /// Behind any other error comes `None`, and [`end`](Self::end) is an error too.
     pub async fn next(&mut self) -> Option<Result<RawObject, Error>> {
         if self.failed {
             return None;
@@ -63,10 +65,10 @@ impl RawList {
                     true => RawObject::from_json_without_managed_fields,
                     false => RawObject::from_json,
                 };
-                return match item.and_then(read) {
-                    Ok(object) => Some(Ok(object)),
-                    Err(error) => Some(Err(self.fail(Error::wire(error)))),
-                };
+                return Some(match item {
+                    Ok(item) => read(item).map_err(|error| Error::wire(error).at(self.body.call())),
+                    Err(error) => Err(self.fail(Error::wire(error))),
+                });
             }
             if self.received {
                 return None;
