@@ -7,12 +7,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright::client::WatchEvent;
-use kubewright::controller::{controller_of, owner_reference_of};
-use kubewright::devserver::{CustomKind, DevServer};
-use kubewright::meta::{GroupVersionKind, Scope};
 use kubewright::prelude::*;
+use kubewright::testing::{CustomKind, DevServer};
 use serde::{Deserialize, Serialize};
 
 /// A greeting to someone.
@@ -48,15 +44,13 @@ impl k8s_openapi::Metadata for Greeting {
     }
 }
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    let gvk = GroupVersionKind::new("lab.test", "v1", "Greeting");
     let server = DevServer::builder()
-        .kind(CustomKind::new(gvk, "greetings", Scope::Namespaced))
-        .build();
-    let client = Client::from_service(server.service());
+        .kind(CustomKind::of::<Greeting>())
+        .start()
+        .await?;
+    let client = server.client();
 
     let factory = SharedInformerFactory::new(&client);
     let greetings = factory.informer::<Greeting>();

@@ -4,11 +4,13 @@ use std::error::Error;
 
 use kubewright::cache::SharedInformerFactory;
 use kubewright::client::Client;
+use kubewright::controller::ControllerStats;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::nodes::Nodes;
-use crate::{Clock, garbage_collector, namespaces, replicaset};
+use crate::replicaset::ReplicaSetController;
+use crate::{Clock, garbage_collector, namespaces};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -42,6 +44,7 @@ pub struct Controllers {
     tasks: JoinSet<Result<(), BoxError>>,
     factory: SharedInformerFactory,
     replicaset: Client,
+    replicaset_stats: ControllerStats,
 }
 
 impl Controllers {
@@ -53,14 +56,10 @@ impl Controllers {
         let mut tasks = JoinSet::new();
         // A client of its own, so that its calls can be told from those of the others.
         let replicaset = client.with_own_calls();
-        {
-            let (client, factory) = (replicaset.clone(), factory.clone());
-            let (workers, clock) = (settings.replicaset_workers, settings.clock);
-            let stop = ended(stopped.clone());
-            tasks.spawn(
-                async move { replicaset::run(&client, &factory, workers, clock, stop).await },
-            );
-        }
+        let (workers, clock) = (settings.replicaset_workers, settings.clock);
+        let controller = ReplicaSetController::new(&replicaset, &factory, workers, clock);
+        let replicaset_stats = controller.stats();
+        tasks.spawn(controller.run(ended(stopped.clone())));
         {
             let (client, factory) = (client.clone(), factory.clone());
             let (workers, stop) = (settings.garbage_collector_workers, ended(stopped.clone()));
@@ -81,12 +80,18 @@ impl Controllers {
             tasks,
             factory,
             replicaset,
+            replicaset_stats,
         }
     }
 
     /// The client of the ReplicaSet controller, to read its calls from.
     pub fn replicaset_client(&self) -> &Client {
         &self.replicaset
+    }
+
+    /// What the ReplicaSet controller has done.
+    pub fn replicaset_stats(&self) -> &ControllerStats {
+        &self.replicaset_stats
     }
 
     /// The informers the controllers share.

@@ -19,6 +19,9 @@ use kubewright::meta::{CreateOptions, DeleteOptions, Object, ObjectKey, Patch, P
 use serde_json::json;
 use tokio::time::Instant;
 
+/// What the names of simulated nodes start with.
+pub const NODE_NAME_PREFIX: &str = "simulated-";
+
 /// How the simulated nodes behave.
 #[derive(Clone, Debug)]
 pub struct Nodes {
@@ -53,7 +56,9 @@ impl Nodes {
         factory: &SharedInformerFactory,
         shutdown: impl Future<Output = ()> + Send,
     ) -> Result<(), BoxError> {
-        let names: Vec<String> = (0..self.count).map(|n| format!("simulated-{n}")).collect();
+        let names: Vec<String> = (0..self.count)
+            .map(|n| format!("{NODE_NAME_PREFIX}{n}"))
+            .collect();
         for name in &names {
             create_node(client, name).await?;
         }

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use k8s_openapi::api::events::v1::Event;
 use kubewright::client::{Client, Verb};
-use kubewright::devserver::Fault;
 use kubewright::meta::{DeleteOptions, Object, Reason, StatusError};
-use kubewright::testing::DevServer;
+use kubewright::testing::{DevServer, Fault};
 use kubewright_examples::{Clock, Controllers, Settings};
 use serde_json::json;
 use support::{apis, create, get, merge, names, pod, replica_set, until, until_ready};
@@ -206,9 +205,9 @@ async fn lost_answers_make_neither_too_many_nor_too_few() {
     let (sets, pods) = apis(&client);
     // Stored, but the answer is lost: as when the server is killed between the two.
     server
-        .server()
         .faults()
-        .inject(Fault::on("create", "pods").times(4).after(3).lose_answer());
+        .inject(Fault::on("create", "pods").times(4).after(3).lose_answer())
+        .unwrap();
     create(&sets, &replica_set("web", 20, json!({}))).await;
     until_ready(&pods, 20).await;
     // It lasts: nothing was miscounted.
@@ -224,9 +223,9 @@ async fn a_refused_create_is_told_and_tried_again_slowly() {
     let (sets, pods) = apis(&client);
     let refusal = StatusError::of(Reason::Forbidden, "exceeded quota: lab");
     let fault = server
-        .server()
         .faults()
-        .inject(Fault::on("create", "pods").answer(refusal));
+        .inject(Fault::on("create", "pods").answer(refusal))
+        .unwrap();
     create(&sets, &replica_set("web", 50, json!({}))).await;
     let failed = until(&sets, |sets| {
         let status = sets[0].status.clone().unwrap_or_default();

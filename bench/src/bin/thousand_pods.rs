@@ -66,9 +66,12 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         "of them status updates: {} ({statuses} versions of the set)",
         calls.of(Verb::Replace)
     );
+    let reconciles = controllers.replicaset_stats().reconciles();
     println!(
-        "objects decoded by all controllers: {decodes}; {:.2} a pod",
-        decodes as f64 / f64::from(pods)
+        "reconciles of the ReplicaSet controller: {reconciles}; objects decoded by all controllers: {decodes}, \
+         {:.2} a pod, {:.1} a reconcile",
+        decodes as f64 / f64::from(pods),
+        decodes as f64 / reconciles as f64
     );
     let listed = client
         .api(Kind::<k8s_openapi::api::core::v1::Pod>::of())

@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, InformerOptions, InformerStatus, Lister, SharedInformer};
 
-/// How often a wait for informers says in the log whom it waits for.
+/// How often a wait for informers says in the log whom it waits for, and for how long it waits for one that nobody has
+/// started.
 const SAY_WHO_IS_MISSING: Duration = Duration::from_secs(10);
 
 /// Makes informers, one for each kind and choice of objects, so that all who ask for the same share one
@@ -143,13 +144,18 @@ impl SharedInformerFactory {
         }
     }
 
-    /// Waits until every informer that was started by now has applied its first list.
+    /// Waits until every informer that was asked for by now has applied its first list.
     ///
     /// It waits as long as it takes, saying in the log every 10 seconds who is missing and why; with
     /// [`timeout`](WaitForSync::timeout) it ends with an error that names them.
     ///
+    /// An informer that was asked for and not [started](Self::start) would never sync. It is given 10 seconds, since
+    /// somebody else who shares the factory may be about to start it; then the wait ends with an error. Whoever needs
+    /// only some of a factory's informers awaits [`SharedInformer::synced`] of each.
+    ///
     /// # Errors
-    /// When the time is up, or the factory is shut down.
+    /// All are [`is_not_synced`](Error::is_not_synced) and name who is missing: the time is up, an informer was not
+    /// started for 10 seconds, or the factory was shut down before all had synced, or before some were asked for.
     pub fn wait_for_sync(&self) -> WaitForSync {
         WaitForSync {
             factory: self.clone(),
@@ -182,26 +188,6 @@ impl SharedInformerFactory {
     fn informers(&self) -> Vec<Arc<dyn AnyInformer>> {
         self.0.informers.lock().values().cloned().collect()
     }
-
-    /// Names of those that were started and have not synced, each with what it is doing.
-    fn missing(&self) -> Vec<String> {
-        let informers = self.informers();
-        let waiting = informers
-            .iter()
-            .filter(|i| i.is_started() && !i.has_synced());
-        let mut missing: Vec<_> = waiting
-            .map(|informer| {
-                let status = informer.status();
-                let doing = status.reflector.phase;
-                match status.reflector.last_error {
-                    Some(error) => format!("{} ({doing}; last error: {error})", status.name),
-                    None => format!("{} ({doing})", status.name),
-                }
-            })
-            .collect();
-        missing.sort_unstable();
-        missing
-    }
 }
 
 impl fmt::Debug for SharedInformerFactory {
@@ -228,16 +214,11 @@ impl WaitForSync {
     }
 
     async fn wait(self) -> Result<(), Error> {
-        let factory = &self.factory;
+        let informers = self.factory.informers();
         let all = async {
-            let receivers: Vec<_> = factory
-                .informers()
-                .iter()
-                .filter(|informer| informer.is_started())
-                .map(|informer| informer.subscribe_synced())
-                .collect();
-            for mut synced in receivers {
-                // An error means that the informer is gone with all who knew it.
+            for informer in &informers {
+                let mut synced = informer.subscribe_synced();
+                // An error would mean that the informer is gone, which is held here.
                 let _ = synced.wait_for(|synced| *synced).await;
             }
         };
@@ -247,23 +228,49 @@ impl WaitForSync {
                 None => std::future::pending().await,
             }
         };
-        let say = async {
+        let never_started = async {
             loop {
                 tokio::time::sleep(SAY_WHO_IS_MISSING).await;
-                tracing::warn!(
-                    missing = factory.missing().join("; "),
-                    "still waiting for informers"
-                );
+                if !informers.iter().all(|informer| informer.is_started()) {
+                    return;
+                }
+                let missing = missing(&informers).join("; ");
+                tracing::warn!(missing, "still waiting for informers");
             }
         };
-        tokio::select! {
+        let waited = tokio::select! {
             biased;
-            () = all => Ok(()),
-            () = factory.0.token.cancelled() => Err(Error::not_synced(None, factory.missing())),
-            () = timeout => Err(Error::not_synced(self.timeout, factory.missing())),
-            () = say => Ok(()),
-        }
+            () = all => return Ok(()),
+            () = self.factory.0.token.cancelled() => None,
+            () = timeout => self.timeout,
+            () = never_started => Some(SAY_WHO_IS_MISSING),
+        };
+        Err(Error::not_synced(waited, missing(&informers)))
     }
+}
+
+/// Names of those that have not synced, each with what it is doing.
+fn missing(informers: &[Arc<dyn AnyInformer>]) -> Vec<String> {
+    let waiting = informers.iter().filter(|informer| !informer.has_synced());
+    let mut missing: Vec<_> = waiting
+        .map(|informer| {
+            let InformerStatus {
+                name, reflector, ..
+            } = informer.status();
+            match reflector.last_error {
+                _ if !informer.is_started() && informer.is_stopped() => {
+                    format!("{name} (never started: its factory is shut down; use another factory)")
+                }
+                _ if !informer.is_started() => format!(
+                    "{name} (not started: call the factory's start() after asking for the informer)"
+                ),
+                Some(error) => format!("{name} ({}; last error: {error})", reflector.phase),
+                None => format!("{name} ({})", reflector.phase),
+            }
+        })
+        .collect();
+    missing.sort_unstable();
+    missing
 }
 
 impl IntoFuture for WaitForSync {
@@ -280,6 +287,7 @@ trait AnyInformer: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn start(&self, runtime: &Handle) -> Result<(), Error>;
     fn is_started(&self) -> bool;
+    fn is_stopped(&self) -> bool;
     fn has_synced(&self) -> bool;
     fn subscribe_synced(&self) -> watch::Receiver<bool>;
     fn status(&self) -> InformerStatus;
@@ -297,6 +305,10 @@ impl<K: Object> AnyInformer for SharedInformer<K> {
 
     fn is_started(&self) -> bool {
         self.is_started()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped()
     }
 
     fn has_synced(&self) -> bool {

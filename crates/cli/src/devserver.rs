@@ -14,6 +14,13 @@ use kubewright_examples::{Controllers, Settings};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
+const NOT_SERVED: &str = "not served yet: strategic merge patches (kubectl apply of a changed file), tables, custom \
+                          resource definitions, logs and exec";
+const CONTROLLERS: &str = "controllers: ReplicaSet, garbage collector, namespaces, nodes that simulate pods; none for \
+                           Deployments, so these make no ReplicaSets";
+const NO_CONTROLLERS: &str =
+    "controllers: none, so nothing acts on what is stored; --controllers starts some";
+
 /// Arguments of `kubewright devserver`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -60,10 +67,15 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
     write_private(&path, &serving.kubeconfig())
         .map_err(|error| format!("cannot write the kubeconfig {}: {error}", path.display()))?;
     let greeting = format!(
-        "serving at {}; kubeconfig written to {}\ntry: kubectl --kubeconfig {} get namespaces\n",
+        "serving at {}; kubeconfig written to {}\ntry: kubectl --kubeconfig {} get namespaces\n\
+         {NOT_SERVED}\n{}\n",
         serving.url(),
         path.display(),
         quoted(&path.display().to_string()),
+        match controllers {
+            Some(_) => CONTROLLERS,
+            None => NO_CONTROLLERS,
+        },
     );
     // The server serves whether or not somebody reads this.
     if let Err(error) = std::io::stdout().write_all(greeting.as_bytes()) {

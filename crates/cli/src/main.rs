@@ -3,6 +3,8 @@
 mod demo;
 mod devserver;
 
+use std::error::Error;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +34,7 @@ async fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     let result = match Arguments::parse().command {
         Command::Devserver(arguments) => devserver::run(arguments).await,
@@ -40,13 +43,56 @@ async fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("kubewright: {error}");
-            let mut source = error.source();
-            while let Some(cause) = source {
-                eprintln!("  since: {cause}");
-                source = cause.source();
-            }
+            eprintln!("{}", told(error.as_ref()));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// An error with its causes, without those whose text stands in what comes before.
+fn told(error: &dyn Error) -> String {
+    let mut text = format!("kubewright: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text.push_str("\n  caused by: ");
+            text.push_str(&said);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Layer(&'static str, Option<Box<Layer>>);
+
+    impl fmt::Display for Layer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Layer {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_ref().map(|inner| inner.as_ref() as _)
+        }
+    }
+
+    #[test]
+    fn causes_are_told_once() {
+        let refused = Layer("connection refused", None);
+        let dial = Layer("cannot dial: connection refused", Some(refused.into()));
+        let error = Layer("no version", Some(dial.into()));
+        assert_eq!(
+            told(&error),
+            "kubewright: no version\n  caused by: cannot dial: connection refused"
+        );
     }
 }

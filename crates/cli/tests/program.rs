@@ -8,7 +8,7 @@ use std::process::Stdio;
 use k8s_openapi::api::core::v1::Namespace;
 use kubewright::client::Client;
 use kubewright::config::Config;
-use kubewright::meta::{ListOptions, Object, WatchOptions};
+use kubewright::meta::{CreateOptions, ListOptions, Object, WatchOptions};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -19,8 +19,8 @@ fn kubewright() -> Command {
     command
 }
 
-/// A development server that has said that it serves.
-async fn serve(kubeconfig: &Path, more: &[&str]) -> Child {
+/// A development server that has said that it serves, and what it does not do.
+async fn serve(kubeconfig: &Path, more: &[&str]) -> (Child, String) {
     let mut command = kubewright();
     command
         .arg("devserver")
@@ -36,7 +36,10 @@ async fn serve(kubeconfig: &Path, more: &[&str]) -> Child {
     );
     let hint = lines.next_line().await.unwrap().unwrap();
     assert!(hint.starts_with("try: kubectl --kubeconfig "), "{hint}");
-    server
+    let not_served = lines.next_line().await.unwrap().unwrap();
+    assert!(not_served.starts_with("not served yet: "), "{not_served}");
+    let controllers = lines.next_line().await.unwrap().unwrap();
+    (server, controllers)
 }
 
 #[tokio::test]
@@ -87,7 +90,12 @@ async fn the_demo_fails_when_a_step_is_not_seen() {
 async fn a_devserver_serves_until_it_is_told_to_stop() {
     let folder = tempfile::tempdir().unwrap();
     let kubeconfig = folder.path().join("kubeconfig");
-    let mut server = serve(&kubeconfig, &["--controllers"]).await;
+    let (mut server, controllers) = serve(&kubeconfig, &["--controllers"]).await;
+    assert!(controllers.contains("ReplicaSet"), "{controllers}");
+    assert!(
+        controllers.contains("none for Deployments"),
+        "{controllers}"
+    );
 
     let client = Client::new(Config::from_file(&kubeconfig).unwrap()).unwrap();
     let namespaces = client.cluster::<Namespace>();
@@ -109,6 +117,17 @@ async fn a_devserver_serves_until_it_is_told_to_stop() {
     kill_process(pid, Signal::TERM).unwrap();
     assert!(server.wait().await.unwrap().success());
     while let Some(Ok(_)) = watch.next().await {}
+}
+
+#[tokio::test]
+async fn a_devserver_without_controllers_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, controllers) = serve(&folder.path().join("kubeconfig"), &[]).await;
+    assert!(
+        controllers.starts_with("controllers: none"),
+        "{controllers}"
+    );
+    server.kill().await.unwrap();
 }
 
 #[tokio::test]
@@ -139,4 +158,36 @@ async fn a_kubeconfig_that_is_missing_is_a_clear_error() {
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("/nope/config"), "{told}");
+}
+
+#[tokio::test]
+async fn the_demo_keeps_away_from_clusters_with_nodes_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = folder.path().join("kubeconfig");
+    let _server = serve(&kubeconfig, &[]).await;
+    let client = Client::new(Config::from_file(&kubeconfig).unwrap()).unwrap();
+    let node =
+        serde_json::from_value(serde_json::json!({"metadata": {"name": "worker-1"}})).unwrap();
+    let nodes = client.cluster::<k8s_openapi::api::core::v1::Node>();
+    nodes
+        .create(&node, &CreateOptions::default())
+        .await
+        .unwrap();
+
+    let demo = |more: &'static [&'static str]| {
+        let mut command = kubewright();
+        command
+            .args(["demo", "--ready-delay", "20", "--kubeconfig"])
+            .arg(&kubeconfig)
+            .args(more);
+        command
+    };
+    let output = demo(&[]).output().await.unwrap();
+    assert!(!output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.contains("\"worker-1\"") && told.contains("--force"),
+        "{told}"
+    );
+    assert!(demo(&["--force"]).output().await.unwrap().status.success());
 }

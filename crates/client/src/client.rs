@@ -183,6 +183,9 @@ impl Client {
     }
 
     /// Calls about the objects of one namespace. The empty name means all namespaces, for list and watch only.
+    ///
+    /// For namespaced kinds. With a cluster-wide kind, such as `Node`, it does not compile ("type mismatch", E0271):
+    /// use [`cluster`](Self::cluster).
     pub fn in_namespace<K>(&self, namespace: impl Into<String>) -> Api<K>
     where
         K: Resource + k8s_openapi::Resource<Scope = NamespaceResourceScope>,
@@ -190,7 +193,8 @@ impl Client {
         self.api(ObjectKind::of()).in_namespace(namespace)
     }
 
-    /// List and watch across all namespaces.
+    /// List and watch across all namespaces. For namespaced kinds; of cluster-wide ones [`cluster`](Self::cluster)
+    /// lists all.
     pub fn everywhere<K>(&self) -> Api<K>
     where
         K: Resource + k8s_openapi::Resource<Scope = NamespaceResourceScope>,
@@ -199,6 +203,9 @@ impl Client {
     }
 
     /// Calls about cluster-wide objects.
+    ///
+    /// For cluster-wide kinds. With a namespaced kind, such as `Pod`, it does not compile ("type mismatch", E0271):
+    /// use [`in_namespace`](Self::in_namespace), or [`everywhere`](Self::everywhere) for all namespaces.
     pub fn cluster<K>(&self) -> Api<K>
     where
         K: Resource + k8s_openapi::Resource<Scope = ClusterResourceScope>,

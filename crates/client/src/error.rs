@@ -18,6 +18,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     call: Option<CallName>,
     kind: Kind,
+    /// What to try, where the kind does not say it.
+    hint: Option<String>,
 }
 
 /// Method and path of a call, as errors and logs show it.
@@ -76,6 +78,11 @@ impl Error {
         self
     }
 
+    pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
+        self.0.hint = hint;
+        self
+    }
+
     pub(crate) fn wire(error: kubewright_wire::Error) -> Self {
         match error.status() {
             Some(status) => Kind::Status(status.clone()).into(),
@@ -85,13 +92,17 @@ impl Error {
 
     /// What failed underneath, if it was the transport.
     pub(crate) fn transport_kind(&self) -> Option<TransportErrorKind> {
+        self.transport().map(TransportError::kind)
+    }
+
+    fn transport(&self) -> Option<&TransportError> {
         match &self.0.kind {
             Kind::Transport(error) => {
                 // Layers around the transport may have wrapped its error.
                 let mut cause: Option<&(dyn StdError + 'static)> = Some(error.as_ref());
                 while let Some(error) = cause {
                     if let Some(error) = error.downcast_ref::<TransportError>() {
-                        return Some(error.kind());
+                        return Some(error);
                     }
                     cause = error.source();
                 }
@@ -256,7 +267,11 @@ impl Error {
 
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
-        Self(Box::new(Inner { call: None, kind }))
+        Self(Box::new(Inner {
+            call: None,
+            kind,
+            hint: None,
+        }))
     }
 }
 
@@ -275,17 +290,26 @@ impl fmt::Display for Error {
                 write!(f, "cannot make a client: {what}")?;
                 source.iter().try_for_each(|source| write!(f, ": {source}"))
             }
-            Kind::Status(status) => write!(f, "{status}"),
+            Kind::Status(status) => {
+                write!(f, "{status}")?;
+                let mut hint = self.0.hint.iter();
+                hint.try_for_each(|hint| write!(f, "; {hint}"))
+            }
             Kind::Transport(error) => {
                 write!(f, "{error}")?;
-                match self.transport_kind() {
-                    Some(TransportErrorKind::Connect) => {
+                let Some(transport) = self.transport() else {
+                    return Ok(());
+                };
+                match transport.kind() {
+                    // Its text says already what to try.
+                    _ if transport.hint().is_some() => Ok(()),
+                    TransportErrorKind::Connect => {
                         f.write_str("; check the server's address and whether it is up")
                     }
-                    Some(TransportErrorKind::Busy) => {
+                    TransportErrorKind::Busy => {
                         f.write_str("; drop watches and bodies that nobody reads")
                     }
-                    Some(TransportErrorKind::Lost) if self.0.call.as_ref().is_some_and(writes) => {
+                    TransportErrorKind::Lost if self.0.call.as_ref().is_some_and(writes) => {
                         f.write_str("; read the object to see whether it was changed")
                     }
                     _ => Ok(()),

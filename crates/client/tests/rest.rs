@@ -262,6 +262,44 @@ async fn refusals_carry_the_servers_status() {
 }
 
 #[tokio::test]
+async fn an_unknown_resource_gets_a_hint_and_a_missing_object_does_not() {
+    let status = |message: &str, details: Value| {
+        let status = value!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message,
+            "reason": "NotFound", "details": details, "code": 404});
+        json(404, status)
+    };
+    let unknown = "the server could not find the requested resource";
+    let (_, client) = Script::new([
+        status(unknown, value!({})),
+        text(404, "text/plain", "404 page not found"),
+        status(
+            "pods \"web\" not found",
+            value!({"name": "web", "kind": "pods"}),
+        ),
+        status(unknown, value!({})),
+        json(401, value!({})),
+    ]);
+    let hint = "; is the API group served, or the custom resource definition installed?";
+    let ask = async |resource: bool| {
+        let request = core(&client).get();
+        let request = match resource {
+            true => request.namespace("a").resource("pods").name("web"),
+            false => request,
+        };
+        request.send().await.unwrap_err().to_string()
+    };
+    for expected in [true, true, false] {
+        let error = ask(true).await;
+        assert_eq!(error.ends_with(hint), expected, "{error}");
+    }
+    let error = ask(false).await;
+    assert!(!error.contains("group served"), "{error}");
+    let error = ask(true).await;
+    let expected = "; the client sent no credentials; its service has to add them";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+#[tokio::test]
 async fn a_failure_with_code_200_is_a_failure() {
     let failure = value!({"kind": "Status", "apiVersion": "v1", "status": "Failure",
         "message": "no", "reason": "Conflict", "code": 409});

@@ -160,7 +160,7 @@ impl Config {
         }
     }
 
-    fn server_url(&self) -> Result<ServerUrl, Problem> {
+    pub(crate) fn server_url(&self) -> Result<ServerUrl, Problem> {
         ServerUrl::parse(&self.server, self.tls.is_configured())
             .map_err(|why| self.problem(Setting::Server, "server", why))
     }

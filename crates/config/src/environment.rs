@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -12,13 +13,18 @@ pub(crate) const SERVICE_HOST: &str = "KUBERNETES_SERVICE_HOST";
 pub(crate) const SERVICE_PORT: &str = "KUBERNETES_SERVICE_PORT";
 pub(crate) const POD_NAMESPACE: &str = "POD_NAMESPACE";
 
+/// The names of a proxy variable; the first that is set counts, as in Go.
+pub(crate) const HTTPS_PROXY: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
+pub(crate) const HTTP_PROXY: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
+pub(crate) const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// The environment a configuration is found in: a few variables, the home folder, the service account's folder.
 ///
-/// The variables are `KUBECONFIG`, `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT` and `POD_NAMESPACE`; an empty
-/// one counts as unset.
-#[derive(Clone, Debug)]
+/// The variables are `KUBECONFIG`, `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT`, `POD_NAMESPACE`, and those of
+/// proxies: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case. An empty one counts as unset.
+#[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<String, OsString>,
     home: Option<PathBuf>,
@@ -32,6 +38,9 @@ impl Environment {
         Self {
             variables: [KUBECONFIG, SERVICE_HOST, SERVICE_PORT, POD_NAMESPACE]
                 .into_iter()
+                .chain(HTTPS_PROXY)
+                .chain(HTTP_PROXY)
+                .chain(NO_PROXY)
                 .filter_map(read)
                 .collect(),
             home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
@@ -73,6 +82,13 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// The first of the variables that is set.
+    pub(crate) fn first_of(&self, names: [&'static str; 2]) -> Option<(&'static str, &OsStr)> {
+        names
+            .into_iter()
+            .find_map(|name| Some((name, self.get(name)?)))
+    }
+
     pub(crate) fn default_kubeconfig(&self) -> Option<PathBuf> {
         self.home
             .as_ref()
@@ -101,6 +117,17 @@ impl Environment {
         }
         let token = self.token_file();
         (!is_regular_file(&token)).then(|| format!("{} is not a file", token.display()))
+    }
+}
+
+/// Variables by name only: the address of a proxy often holds a password.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.keys())
+            .field("home", &self.home)
+            .field("service_account", &self.service_account)
+            .finish()
     }
 }
 

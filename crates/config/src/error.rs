@@ -7,10 +7,10 @@ use crate::origin::Origin;
 /// Why a configuration could not be loaded or used.
 ///
 /// The text says what was tried and where to look. It never contains a credential or a piece of a file's content.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Error(Box<Kind>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Kind {
     /// A file that the caller named does not exist.
     FileNotFound(PathBuf),
@@ -67,7 +67,7 @@ impl Error {
         matches!(*self.0, Kind::Invalid(_) | Kind::Files(_))
     }
 
-    /// Any of the problems is a kubeconfig feature that this library does not have yet.
+    /// Any of the problems is a feature that this library does not have yet.
     pub fn is_unsupported(&self) -> bool {
         self.problems().iter().any(Problem::is_unsupported)
     }
@@ -133,6 +133,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// As the text: a `main` that returns the error prints this form.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "config::Error({self})")
+    }
+}
+
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &*self.0 {
@@ -150,7 +157,7 @@ impl StdError for Error {
 }
 
 /// One thing that is wrong in a file or an entry.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Problem {
     origin: Option<Origin>,
     field: Option<&'static str>,
@@ -187,6 +194,14 @@ impl Problem {
         }
     }
 
+    /// `variable: message`, about an environment variable that asks for something that does not exist yet.
+    pub(crate) fn unsupported_variable(name: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            unsupported: true,
+            ..Self::new(Some(Origin::variable(name)), message)
+        }
+    }
+
     pub(crate) fn with_source(mut self, source: io::Error) -> Self {
         self.source = Some(Arc::new(source));
         self
@@ -202,7 +217,7 @@ impl Problem {
         self.field
     }
 
-    /// The field is right as such, but this library does not have the feature yet.
+    /// The field or variable is right as such, but this library does not have the feature yet.
     pub fn is_unsupported(&self) -> bool {
         self.unsupported
     }
@@ -224,6 +239,12 @@ impl fmt::Display for Problem {
         self.source
             .iter()
             .try_for_each(|source| write!(f, ": {source}"))
+    }
+}
+
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Problem({self})")
     }
 }
 

@@ -31,7 +31,7 @@ impl Environment {
     ///
     /// # Errors
     /// [`is_not_in_cluster`](Error::is_not_in_cluster) where a variable or the token is missing, and
-    /// [`is_invalid`](Error::is_invalid) where what is there cannot be used.
+    /// [`is_invalid`](Error::is_invalid) where what is there cannot be used, or the environment asks for a proxy.
     pub fn in_cluster_config(&self) -> Result<Config, Error> {
         if let Some(missing) = self.why_not_in_cluster() {
             return Err(Kind::NotInCluster(missing).into());
@@ -65,6 +65,7 @@ impl Environment {
             config.origins.insert(Setting::Namespace, origin);
         }
         problems.extend(config.contradictions());
+        problems.extend(self.unsupported_proxy(&config));
         match problems.is_empty() {
             true => Ok(config),
             false => Err(Kind::Invalid(problems).into()),

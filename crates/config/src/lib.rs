@@ -31,6 +31,12 @@
 //! - An explicitly named file that has no current context is an error; client-go would go on to the pod's own
 //!   cluster.
 //! - A client key without a certificate is an error; client-go ignores it.
+//!
+//! # Proxies
+//! They are not supported yet, and never ignored. Where `HTTPS_PROXY` (for an `http` server: `HTTP_PROXY`) would send
+//! the calls to the chosen server through a proxy by Go's rules, loading fails with an error that says how to exempt
+//! the server by `NO_PROXY`. Servers at `localhost` or a loopback address are always exempt, and a configuration made
+//! by hand ([`Config::new`]) does not look at the environment.
 
 mod config;
 mod environment;
@@ -40,6 +46,7 @@ mod kubeconfig;
 mod load;
 mod material;
 mod origin;
+mod proxy;
 mod resolve;
 mod secret;
 mod server;

@@ -89,7 +89,8 @@ impl Config {
     /// - [`is_file_not_found`](Error::is_file_not_found): the file named in the options does not exist.
     /// - [`is_context_not_found`](Error::is_context_not_found): the chosen or current context does not exist.
     /// - [`is_empty`](Error::is_empty): there is nothing to use; the text lists what was tried.
-    /// - [`is_invalid`](Error::is_invalid): files or entries are wrong; all problems are listed.
+    /// - [`is_invalid`](Error::is_invalid): files or entries are wrong; all problems are listed. Where the environment
+    ///   asks for a proxy to the server, which is not supported yet, that is one of them.
     pub fn load(options: &LoadOptions) -> Result<Self, Error> {
         let loaded = Kubeconfig::load(options)?;
         for warning in &loaded.warnings {

@@ -24,7 +24,8 @@ impl Kubeconfig {
     /// # Errors
     /// - [`is_empty`](Error::is_empty): no context is chosen or current.
     /// - [`is_context_not_found`](Error::is_context_not_found): there is no context of that name.
-    /// - [`is_invalid`](Error::is_invalid): with all problems of the chosen entries.
+    /// - [`is_invalid`](Error::is_invalid): with all problems of the chosen entries. One of them can be a proxy that
+    ///   the environment asks for.
     pub fn to_config(&self, options: &LoadOptions) -> Result<Config, Error> {
         let chosen = self.choose(options)?;
         let mut problems = Vec::new();
@@ -76,6 +77,7 @@ impl Kubeconfig {
                 .into_iter()
                 .filter(|problem| server_known || problem.field_name() != Some("server")),
         );
+        problems.extend(options.environment.unsupported_proxy(&config));
         config.normalize_server();
         match problems.is_empty() {
             true => Ok(config),

@@ -79,6 +79,22 @@ impl ServerUrl {
         self.https
     }
 
+    /// The host as it is written, without the brackets of an IPv6 address.
+    pub(crate) fn host(&self) -> &str {
+        let (_, authority) = self.text.split_once("://").unwrap_or(("", &self.text));
+        let authority = authority.split('/').next().unwrap_or(authority);
+        match authority.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or(rest),
+            None => authority.split(':').next().unwrap_or(authority),
+        }
+    }
+
+    /// The port, where none is written that of the scheme.
+    pub(crate) fn port(&self) -> u16 {
+        let written = self.text.parse::<Uri>().ok().and_then(|uri| uri.port_u16());
+        written.unwrap_or(if self.https { 443 } else { 80 })
+    }
+
     /// Whether traffic to this host stays in this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         self.loopback

@@ -119,9 +119,8 @@ impl fmt::Display for Error {
                 waiting_for,
             } => write!(
                 f,
-                "run controller {controller}: shut down before its informers had synced; still waiting \
-                 for {}; check that the informer factory was started and may list them",
-                waiting_for.join(", ")
+                "run controller {controller}: shut down before its informers had synced; still waiting for {}",
+                waiting_for.join("; ")
             ),
             Kind::Listen {
                 controller,

@@ -1,10 +1,11 @@
-//! The failure of a connection or of serving, as opposed to a refusal, which is an ordinary answer.
+//! The failure of a connection, of serving or of a set-up, as opposed to a refusal, which is an ordinary answer.
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-/// The connection broke before the answer was complete, or the server could not be served at all.
+/// The connection broke before the answer was complete, the server could not be served at all, or it was asked for a
+/// fault that makes no sense.
 ///
 /// The server itself never fails a call: refusals are answers with a `Status` body. A call fails as one over
 /// a network does, where a [`Fault`](crate::Fault) asks for it or where the request's own body could not be
@@ -21,6 +22,7 @@ enum Kind {
     Certificate(Box<dyn std::error::Error + Send + Sync>),
     Token,
     RandomBytes,
+    InvalidFault(String),
 }
 
 impl Error {
@@ -48,6 +50,15 @@ impl Error {
         Self(Kind::RandomBytes)
     }
 
+    pub(crate) fn invalid_fault(why: String) -> Self {
+        Self(Kind::InvalidFault(why))
+    }
+
+    /// Whether a [`Fault`](crate::Fault) was not injected, since no request could ever meet it.
+    pub fn is_invalid_fault(&self) -> bool {
+        matches!(self.0, Kind::InvalidFault(_))
+    }
+
     /// Whether the port to serve at is taken; port 0 takes a free one.
     pub fn is_address_in_use(&self) -> bool {
         matches!(&self.0, Kind::Listen { error, .. } if error.kind() == io::ErrorKind::AddrInUse)
@@ -73,6 +84,7 @@ impl fmt::Display for Error {
             Kind::Token => f.write_str(
                 "the token for the development server cannot be sent in a header: use letters, digits and -._~+/=",
             ),
+            Kind::InvalidFault(why) => write!(f, "no request would ever meet the fault: {why}"),
             Kind::RandomBytes => {
                 f.write_str("the system gave no random bytes for the development server's token; pass a token")
             }
@@ -89,7 +101,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0 {
-            Kind::Fault(_) | Kind::Token | Kind::RandomBytes => None,
+            Kind::Fault(_) | Kind::Token | Kind::RandomBytes | Kind::InvalidFault(_) => None,
             Kind::Listen { error, .. } => Some(error),
             Kind::RequestBody(source) | Kind::Certificate(source) => Some(&**source),
         }

@@ -217,6 +217,11 @@ pub(crate) fn version_from_the_future(asked: u64, current: u64) -> StatusError {
     StatusError::of(Reason::Timeout, message).with_details(details)
 }
 
+/// 501: what a real server does and this one does not.
+pub(crate) fn not_implemented(message: impl Into<String>) -> StatusError {
+    StatusError::of(Reason::Other("NotImplemented".into()), message).with_code(501)
+}
+
 pub(crate) fn shutting_down() -> StatusError {
     StatusError::of(
         Reason::ServiceUnavailable,

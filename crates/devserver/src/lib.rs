@@ -42,7 +42,8 @@
 //! JSON merge patch. `managedFields` are not kept: `fieldManager` is checked and otherwise without effect.
 //! Bodies are not checked against a schema: `fieldValidation` is accepted, as clients insist on it, but unknown
 //! fields stay even with `Strict`, and OpenAPI documents describe objects by type and metadata only (those of v2
-//! nothing). Defaults and validation cover what workloads and services need; cluster addresses come from
+//! nothing). There are no containers, so pods' `log`, `exec`, `attach`, `portforward` and `proxy` answer 501, and so does
+//! every request that impersonates. Defaults and validation cover what workloads and services need; cluster addresses come from
 //! `10.96.0.0/16`, IPv4 only, and no taint is put on new nodes. Events do not expire. `sendInitialEvents` is refused as by a server
 //! whose `WatchList` feature is off. Discovery tells no storage version hashes.
 

@@ -32,7 +32,7 @@ pub(crate) struct Inner {
     pub(crate) faults: Faults,
     pub(crate) shutdown: CancellationToken,
     pub(crate) bookmark_period: Duration,
-    registry: RwLock<Arc<Registry>>,
+    registry: Arc<RwLock<Arc<Registry>>>,
     counts: Mutex<BTreeMap<RequestKey, u64>>,
 }
 
@@ -201,13 +201,15 @@ impl DevServerBuilder {
             registry.add(kind.0);
         }
         let clock = Clock::starting_at(self.wall_clock.unwrap_or_else(SystemTime::now));
+        let store = Store::new(&registry, clock.micros(), self.history.max(1));
+        let registry = Arc::new(RwLock::new(Arc::new(registry)));
         let inner = Inner {
-            store: Store::new(&registry, clock.micros(), self.history.max(1)),
+            store,
             clock,
-            faults: Faults::default(),
+            faults: Faults::of(registry.clone()),
             shutdown: CancellationToken::new(),
             bookmark_period: self.bookmark_period.max(Duration::from_millis(1)),
-            registry: RwLock::new(Arc::new(registry)),
+            registry,
             counts: Mutex::new(BTreeMap::new()),
         };
         if let Err(error) = inner.create_namespaces() {

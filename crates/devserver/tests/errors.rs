@@ -17,7 +17,7 @@ async fn b36_unknown_paths() {
         "/api/v1/pods/a",
         "/api/v1/namespaces/default/pods/a/nothing",
         "/api/v1/namespaces/default/pods/a/status/more",
-        "/api/v1/namespaces/default/pods/a/log",
+        "/api/v1/namespaces/default/configmaps/a/log",
     ] {
         assert_eq!(
             lab.get(path).await.refused(404, "NotFound"),
@@ -43,6 +43,51 @@ async fn b36_unknown_paths() {
     lab.get("/api/v1/namespaces/default/pods/%FF")
         .await
         .refused(400, "BadRequest");
+}
+
+#[tokio::test]
+async fn what_needs_a_kubelet_is_refused_by_name() {
+    let lab = Lab::new();
+    for (method, path, why) in [
+        ("GET", "log", "so there are no logs"),
+        ("GET", "log?follow=true&container=c", "so there are no logs"),
+        ("POST", "exec?command=ls", "nothing to run a command in"),
+        ("GET", "exec?command=ls", "nothing to run a command in"),
+        ("POST", "attach", "attach to"),
+        ("POST", "portforward", "nothing listens on the ports"),
+        ("GET", "proxy", "nothing listens on the ports"),
+        ("GET", "proxy/metrics", "nothing listens on the ports"),
+    ] {
+        let path = format!("{PODS}/a/{path}");
+        let message = lab
+            .raw(method, &path, &[], "")
+            .await
+            .refused(501, "NotImplemented");
+        assert!(
+            message.starts_with("the development server runs no containers")
+                && message.contains(why),
+            "{path}: {message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_impersonated() {
+    let lab = Lab::new();
+    for header in [
+        "Impersonate-User",
+        "Impersonate-Group",
+        "Impersonate-Uid",
+        "Impersonate-Extra-scopes",
+    ] {
+        for path in [CONFIG_MAPS, "/apis"] {
+            let refused = lab.raw("GET", path, &[(header, "jane")], "").await;
+            let message = refused.refused(501, "NotImplemented");
+            assert!(message.contains(&header.to_lowercase()), "{message}");
+            assert!(!message.contains("jane"), "{message}");
+        }
+    }
+    assert!(lab.server.request_counts().is_empty());
 }
 
 #[tokio::test]

@@ -15,12 +15,11 @@ async fn a_refusal_meets_the_chosen_requests_only() {
     let lab = Lab::new();
     lab.config_map("a").await;
     let busy = StatusError::of(Reason::TooManyRequests, "slow down");
-    let fault = lab.server.faults().inject(
-        Fault::on("get", "configmaps")
-            .after(1)
-            .times(2)
-            .answer(busy),
-    );
+    let fault = Fault::on("get", "configmaps")
+        .after(1)
+        .times(2)
+        .answer(busy);
+    let fault = lab.server.faults().inject(fault).unwrap();
     let path = format!("{CONFIG_MAPS}/a");
     lab.get(&path).await.ok();
     lab.get(CONFIG_MAPS).await.ok();
@@ -36,8 +35,12 @@ async fn a_refusal_meets_the_chosen_requests_only() {
 async fn a_lost_answer_leaves_the_deed_done_and_a_dropped_request_does_not() {
     let lab = Lab::new();
     let faults = lab.server.faults();
-    faults.inject(Fault::on("create", "*").drop_request());
-    faults.inject(Fault::on("create", "*").after(1).lose_answer());
+    faults
+        .inject(Fault::on("create", "*").drop_request())
+        .unwrap();
+    faults
+        .inject(Fault::on("create", "*").after(1).lose_answer())
+        .unwrap();
     for (name, done) in [("a", false), ("b", true)] {
         let body = json!({"metadata": {"name": name}}).to_string();
         let error = lab
@@ -58,7 +61,8 @@ async fn a_watch_is_cut_in_the_middle_of_an_event() {
     let lab = Lab::new();
     lab.server
         .faults()
-        .inject(Fault::on("watch", "configmaps").cut_after(20));
+        .inject(Fault::on("watch", "configmaps").cut_after(20))
+        .unwrap();
     lab.config_map("a").await;
     let mut body = lab
         .send("GET", &format!("{CONFIG_MAPS}?watch=true"), &[], "")
@@ -86,13 +90,82 @@ async fn a_delay_runs_on_tokios_clock() {
     let lab = Lab::new();
     lab.server
         .faults()
-        .inject(Fault::on("*", "pods/status").delay(Duration::from_secs(5)));
+        .inject(Fault::on("*", "pods/status").delay(Duration::from_secs(5)))
+        .unwrap();
     lab.post(PODS, pod("a", None)).await.ok();
     let began = tokio::time::Instant::now();
     lab.get(&format!("{PODS}/a/status")).await.ok();
     assert_eq!(began.elapsed().as_secs(), 5);
     lab.get(&format!("{PODS}/a/status")).await.ok();
     assert_eq!(began.elapsed().as_secs(), 5);
+}
+
+/// A slip of the pen must not make a test pass.
+#[tokio::test]
+async fn a_fault_that_nothing_can_meet_is_refused() {
+    let lab = Lab::new();
+    let faults = lab.server.faults();
+    for (verb, resource, why) in [
+        (
+            "ptach",
+            "pods",
+            "\"ptach\" is no verb of pods, which has create,",
+        ),
+        ("PATCH", "*", "\"PATCH\" is no verb; there are create,"),
+        ("list", "pods/status", "which has get, patch, update;"),
+        ("deletecollection", "namespaces", "no verb of namespaces"),
+        ("get", "pod", "\"pod\" is not served; there are configmaps,"),
+        ("get", "lates", "custom kinds are registered first"),
+        (
+            "get",
+            "configmaps/status",
+            "pods/binding, pods/eviction, pods/status",
+        ),
+        ("get", "pods.apps", "is not served"),
+        ("", "", "is not served"),
+    ] {
+        let error = faults.inject(Fault::on(verb, resource)).unwrap_err();
+        assert!(error.is_invalid_fault());
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    // As soon as it is served, it can fail.
+    let late = |group| GroupVersionKind::new(group, "v1", "Late");
+    let server = &lab.server;
+    server.register(CustomKind::new(late("a.test"), "lates", Scope::Cluster));
+    faults.inject(Fault::on("get", "lates")).unwrap();
+    server.register(CustomKind::new(late("b.test"), "lates", Scope::Cluster));
+    let error = faults.inject(Fault::on("get", "lates")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("may be any of lates.a.test, lates.b.test"),
+        "{error}"
+    );
+    faults.inject(Fault::on("get", "lates.b.test")).unwrap();
+}
+
+#[tokio::test]
+async fn a_group_may_be_left_out() {
+    let lab = Lab::new();
+    let faults = lab.server.faults();
+    let sets = faults
+        .inject(Fault::on("update", "replicasets/status"))
+        .unwrap();
+    let widgets = faults.inject(Fault::on("list", "widgets")).unwrap();
+    let events = faults.inject(Fault::on("list", "events")).unwrap();
+    lab.put(&format!("{REPLICA_SETS}/x/status"), replica_set("x"))
+        .await
+        .refused(404, "NotFound");
+    lab.get(WIDGETS).await.ok();
+    // Without a group is the group without a name, where it has such a resource.
+    lab.get("/apis/events.k8s.io/v1/events").await.ok();
+    assert_eq!((sets.hits(), widgets.hits(), events.hits()), (1, 1, 0));
+    lab.get("/api/v1/events").await.ok();
+    assert_eq!(events.hits(), 1);
+    assert_eq!(
+        format!("{sets:?}"),
+        "FaultHandle(update replicasets.apps/status, 1 of 1 hits)"
+    );
 }
 
 #[tokio::test]

@@ -11,12 +11,22 @@
 //! | [`cache`] | a local copy that stays true: [`SharedInformerFactory`], listers |
 //! | [`queue`] | what to do next, and how fast |
 //! | [`controller`] | acting on it: [`Controller`], expectations, owner references, events |
-//! | [`devserver`] | a development API server, in this process or on loopback |
-//! | [`testing`] | that server with a client on it, for tests |
+//! | `devserver` | a development API server, in this process or on loopback; with the feature `testing` |
+//! | `testing` | that server with a client on it, for tests; with the feature `testing` |
 //!
 //! # Features
 //! - `latest` (on by default): the newest Kubernetes version k8s-openapi knows. Switch it off in libraries
 //!   (`default-features = false`), so that the program that uses them chooses the version.
+//! - `testing` (off by default): the development API server, that is the modules `devserver` and `testing`. Programs do
+//!   not need it, their tests do:
+//!
+//! ```toml
+//! [dependencies]
+//! kubewright = "0.1"
+//!
+//! [dev-dependencies]
+//! kubewright = { version = "0.1", features = ["testing"] }
+//! ```
 //!
 //! # A first program
 //! ```no_run
@@ -37,6 +47,7 @@ pub use kubewright_cache as cache;
 pub use kubewright_client as client;
 pub use kubewright_config as config;
 pub use kubewright_controller as controller;
+#[cfg(feature = "testing")]
 pub use kubewright_devserver as devserver;
 pub use kubewright_meta as meta;
 pub use kubewright_queue as queue;
@@ -49,6 +60,7 @@ pub use controller::Controller;
 
 pub mod prelude;
 mod shutdown;
+#[cfg(feature = "testing")]
 pub mod testing;
 
 pub use shutdown::shutdown_signal;

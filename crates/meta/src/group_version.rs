@@ -50,9 +50,16 @@ impl fmt::Display for GroupVersion {
 }
 
 /// An `apiVersion` that is neither `VERSION` nor `GROUP/VERSION`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no apiVersion: expected VERSION or GROUP/VERSION, such as v1 or apps/v1")]
 pub struct ParseGroupVersionError(String);
+
+/// As the text: a `main` that returns the error prints this form.
+impl fmt::Debug for ParseGroupVersionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ParseGroupVersionError({self})")
+    }
+}
 
 impl FromStr for GroupVersion {
     type Err = ParseGroupVersionError;

@@ -74,9 +74,16 @@ impl fmt::Debug for ObjectKey {
 }
 
 /// A text with more than one `/`, or with an empty name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no object key: expected NAMESPACE/NAME or NAME")]
 pub struct ParseObjectKeyError(String);
+
+/// As the text: a `main` that returns the error prints this form.
+impl fmt::Debug for ParseObjectKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ParseObjectKeyError({self})")
+    }
+}
 
 impl FromStr for ObjectKey {
     type Err = ParseObjectKeyError;

@@ -25,8 +25,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kubewright::cache::{CachedObject, Decoded, Event, SharedInformer, SharedInformerFactory};
 use kubewright::client::Client;
 use kubewright::controller::{
-    Action, Controller, ControllerRefManager, EventRecorder, Expectations, controller_of,
-    object_reference, owner_reference_of,
+    Action, Controller, ControllerRefManager, ControllerStats, EventRecorder, EventType,
+    Expectations, Occurrence, controller_of, object_reference, owner_reference_of,
 };
 use kubewright::meta::{
     CreateOptions, DeleteOptions, GetOptions, Kind, Object, ObjectKey, ReplaceOptions, Selector,
@@ -47,50 +47,74 @@ const BY_CONTROLLER: &str = "replicaset/controller";
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Runs the controller until `shutdown` ends, with `workers` sets at a time; starts what it needs of `factory`.
-/// `clock` says when pods have been ready for long enough.
-///
-/// # Errors
-/// If an informer cannot be used, for example since it was shut down.
-pub async fn run(
-    client: &Client,
-    factory: &SharedInformerFactory,
-    workers: usize,
-    clock: Clock,
-    shutdown: impl Future<Output = ()> + Send,
-) -> Result<(), BoxError> {
-    let recorder = EventRecorder::new(client, "replicaset-controller");
-    let this = Arc::new(ReplicaSets {
-        client: client.clone(),
-        sets: factory.informer(),
-        pods: factory.informer(),
-        set_kind: Kind::of(),
-        expectations: Expectations::new(),
-        recorder: recorder.clone(),
-        clock,
-    });
-    this.pods.add_index(BY_CONTROLLER, controller_index)?;
+/// The controller, ready to run.
+pub struct ReplicaSetController {
+    this: Arc<ReplicaSets>,
+    controller: Controller<ReplicaSet>,
+    factory: SharedInformerFactory,
+}
 
-    let controller = Controller::new("replicaset", &this.sets)
-        .watches(&this.sets, {
-            let this = this.clone();
-            move |event| this.set_changed(event)
-        })
-        .watches(&this.pods, {
-            let this = this.clone();
-            move |event| this.pod_changed(event)
-        })
-        .batch(BATCH)
-        .workers(workers);
-    factory.start();
-    let result = controller
-        .run(shutdown, move |key| {
+impl ReplicaSetController {
+    /// A controller that looks at `workers` sets at a time. `clock` says when pods have been ready for long enough.
+    pub fn new(
+        client: &Client,
+        factory: &SharedInformerFactory,
+        workers: usize,
+        clock: Clock,
+    ) -> Self {
+        let this = Arc::new(ReplicaSets {
+            client: client.clone(),
+            sets: factory.informer(),
+            pods: factory.informer(),
+            set_kind: Kind::of(),
+            expectations: Expectations::new(),
+            recorder: EventRecorder::new(client, "replicaset-controller"),
+            clock,
+        });
+        let controller = Controller::new("replicaset", &this.sets)
+            .watches(&this.sets, {
+                let this = this.clone();
+                move |event| this.set_changed(event)
+            })
+            .watches(&this.pods, {
+                let this = this.clone();
+                move |event| this.pod_changed(event)
+            })
+            .batch(BATCH)
+            .workers(workers);
+        Self {
+            this,
+            controller,
+            factory: factory.clone(),
+        }
+    }
+
+    /// What it has done so far, to be asked while it runs.
+    pub fn stats(&self) -> ControllerStats {
+        self.controller.stats()
+    }
+
+    /// Runs until `shutdown` ends; starts what it needs of its factory.
+    ///
+    /// # Errors
+    /// If an informer cannot be used, for example since it was shut down.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), BoxError> {
+        let Self {
+            this,
+            controller,
+            factory,
+        } = self;
+        this.pods.add_index(BY_CONTROLLER, controller_index)?;
+        factory.start();
+        let recorder = this.recorder.clone();
+        let reconcile = move |key| {
             let this = this.clone();
             async move { this.reconcile(&key).await }
-        })
-        .await;
-    recorder.shutdown().await;
-    Ok(result?)
+        };
+        let result = controller.run(shutdown, reconcile).await;
+        recorder.shutdown().await;
+        Ok(result?)
+    }
 }
 
 struct ReplicaSets {
@@ -194,8 +218,7 @@ impl ReplicaSets {
             match pods.create(&pod, &CreateOptions::default()).await {
                 Ok(created) => {
                     let note = format!("Created pod: {}", created.name());
-                    self.recorder
-                        .normal(&self.about(set), "SuccessfulCreate", "Create", note);
+                    self.succeeded(set, &created, "Create", note);
                     Ok(())
                 }
                 Err(error) => {
@@ -252,8 +275,7 @@ impl ReplicaSets {
             {
                 Ok(_) => {
                     let note = format!("Deleted pod: {}", pod.name());
-                    self.recorder
-                        .normal(&self.about(set), "SuccessfulDelete", "Delete", note);
+                    self.succeeded(set, pod, "Delete", note);
                     Ok(())
                 }
                 Err(error) => {
@@ -418,6 +440,18 @@ impl ReplicaSets {
             })
             .map(|set| set.key().clone())
             .collect()
+    }
+
+    /// Records what was done to a pod of the set.
+    fn succeeded(&self, set: &ReplicaSet, pod: &Pod, action: &str, note: String) {
+        self.recorder.record(Occurrence {
+            event_type: EventType::Normal,
+            regarding: self.about(set),
+            related: Some(object_reference(pod, &Kind::of())),
+            reason: format!("Successful{action}"),
+            action: action.to_owned(),
+            note,
+        });
     }
 
     fn about(&self, set: &ReplicaSet) -> ObjectReference {

@@ -171,6 +171,7 @@ pub(super) async fn run<K>(state: Arc<HandlerState<K>>, resync: impl Fn(&Handler
         state: &state,
         code,
     };
+    let mut habit = user_code::Habit::default();
     let period = state.resync.unwrap_or(MIN_RESYNC);
     let mut ticks = interval_at(Instant::now() + period, period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -181,8 +182,7 @@ pub(super) async fn run<K>(state: Arc<HandlerState<K>>, resync: impl Fn(&Handler
             _ = ticks.tick(), if state.resync.is_some() => resync(&state),
             () = state.filled() => {}
         }
-        // Handing over the thread costs some microseconds, so several events share that.
-        user_code::run(|| {
+        habit.run(|| {
             for _ in 0..EVENTS_IN_A_ROW {
                 if !state.step(&mut running.code) {
                     break;

@@ -135,7 +135,8 @@ impl<K: Object> SharedInformer<K> {
     /// Adds a handler with the default settings; see [`handler`](Self::handler) for others.
     ///
     /// It first gets what the store holds as initial additions, then every change, in order for each
-    /// object, in a task of its own. On a multi-threaded runtime it may block, which costs a thread for as long; on a
+    /// object, in a task of its own. On a multi-threaded runtime it may block, which costs a thread for as long (only
+    /// where it was always quick before, the first slow call holds up one of the runtime's own threads); on a
     /// current-thread runtime it then holds up everything. Work that has to wait belongs into a work queue.
     ///
     /// A handler that falls behind slows down nobody: from [`DEFAULT_HANDLER_BUFFER`] waiting events on, those of

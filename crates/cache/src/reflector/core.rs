@@ -380,5 +380,5 @@ impl<K> ReflectorCore<K> {
 }
 
 #[cfg(test)]
-#[path = "core_tests.rs"]
+#[path = "core_tests/mod.rs"]
 mod tests;

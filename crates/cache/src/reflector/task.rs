@@ -107,7 +107,10 @@ impl<K: Object> Reflector<K> {
         let mut unreadable = None;
         while let Some(object) = list.next().await {
             match object {
-                Ok(object) => self.core.list_item(call, object),
+                Ok(object) => {
+                    self.core.list_item(call, object);
+                    unreadable = None;
+                }
                 // Whether more comes behind it, and the list can be used without it, is for its end to say.
                 Err(error) if error.is_decode() => {
                     self.leave_out(call, &error);

@@ -292,6 +292,7 @@ impl World {
         self.over.push(watch.call);
         self.now += match self.rng.u8(0..4) {
             0 => Duration::from_secs(400),
+            _ if !self.faults => Duration::from_secs(400),
             _ => Duration::from_millis(self.rng.u64(0..3000)),
         };
         self.core.watch_ended(watch.call, self.now, failure);

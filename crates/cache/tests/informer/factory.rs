@@ -130,6 +130,57 @@ async fn a_wait_that_ends_says_who_is_missing_and_why() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_for_an_informer_that_nobody_starts_is_an_error() {
+    let mut bench = Bench::start();
+    let _stream = bench.server.listed("10", &[]).await;
+    bench.factory.wait_for_sync().await.unwrap();
+    let _late = bench.factory.informer::<Secret>();
+    let error = bench.factory.wait_for_sync().await.unwrap_err();
+    assert!(error.is_not_synced());
+    let [missing] = error.missing() else {
+        panic!("{error}")
+    };
+    assert!(
+        missing.starts_with("secrets/v1 (not started: call"),
+        "{missing}"
+    );
+    let wait = bench.factory.wait_for_sync().timeout(Duration::ZERO);
+    assert!(wait.await.unwrap_err().to_string().contains("not started"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_covers_an_informer_that_another_is_about_to_start() {
+    let (mut server, client) = Server::new();
+    let factory = SharedInformerFactory::new(&client);
+    let _informer = factory.informer::<ConfigMap>();
+    let wait = tokio::spawn(factory.wait_for_sync().into_future());
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    factory.start();
+    let list = server.list().await;
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    assert!(!wait.is_finished());
+    list.items("10", &[]);
+    wait.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_for_after_a_shutdown_never_syncs() {
+    let mut bench = Bench::start();
+    let _stream = bench.server.listed("10", &[]).await;
+    bench.factory.wait_for_sync().await.unwrap();
+    bench.factory.shutdown().await;
+    bench.factory.wait_for_sync().await.unwrap();
+    let _late = bench.factory.informer::<Secret>();
+    bench.factory.start();
+    let error = bench.factory.wait_for_sync().await.unwrap_err();
+    assert!(error.is_not_synced());
+    assert!(
+        error.missing()[0].starts_with("secrets/v1 (never started"),
+        "{error}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn shutdown_ends_every_task_and_handler() {
     let mut bench = Bench::start();
     let held = Arc::new(());
@@ -259,4 +310,43 @@ async fn unstructured_objects_get_the_types_that_lists_leave_out() {
         .get()
         .unwrap();
     assert_eq!(object.types.gvk().unwrap(), gvk);
+}
+
+/// Index functions run while a batch is applied. Whoever asks how things are does not wait for them, and holds nothing
+/// that they could need.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_function_holds_up_no_status_and_may_ask_the_factory() {
+    let mut bench = Bench::start();
+    let (running, mut runs) = tokio::sync::mpsc::unbounded_channel();
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let gate = parking_lot::Mutex::new(gate);
+    let factory = bench.factory.clone();
+    let index = move |_: &kubewright_cache::CachedObject<ConfigMap>| {
+        running.send(()).unwrap();
+        gate.lock().recv().ok();
+        Some(factory.lister::<Secret>().len().to_string())
+    };
+    bench.informer.add_index("secrets", index).unwrap();
+    bench.server.list().await.items("10", &[object("a", "5")]);
+    runs.recv().await.unwrap();
+    assert_eq!(bench.factory.status().len(), 1);
+    drop(open);
+    // Not the factory's wait: nobody starts the informer of secrets.
+    bench.informer.synced().await.unwrap();
+    let values = bench.informer.lister().index_values("secrets").unwrap();
+    assert_eq!(values, ["0"]);
+    bench.factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_empty_namespace_is_all() {
+    let (_server, client) = Server::new();
+    let factory = SharedInformerFactory::new(&client);
+    let options = InformerOptions::in_namespace("");
+    let kind = Kind::<Namespace>::of();
+    factory.informer_of(kind, options.clone()).unwrap();
+    let kind = Kind::<ConfigMap>::of();
+    factory.informer_of(kind, options).unwrap();
+    factory.informer::<ConfigMap>();
+    assert_eq!(factory.status().len(), 2);
 }

@@ -68,11 +68,15 @@ async fn a_removed_handler_is_told_nothing_more_and_its_code_is_dropped() {
     assert_eq!(told.recv().await.unwrap(), "n/a");
     registration.remove().await;
     assert_eq!(Arc::strong_count(&held), 1);
+    assert_eq!(
+        bench.informer.status().handlers.len(),
+        1,
+        "forgotten at once"
+    );
     stream.event("ADDED", &object("b", "11"));
     others.next().await;
     assert_eq!(others.next().await, "Added(n/b@11)");
     assert_eq!(told.recv().await, None);
-    assert_eq!(bench.informer.status().handlers.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,6 +85,86 @@ async fn a_handler_can_be_removed_before_the_start() {
     let factory = SharedInformerFactory::new(&client);
     let informer = factory.informer::<ConfigMap>();
     let registration = informer.add_handler(|_| {}).unwrap();
+    registration.remove().await;
+}
+
+/// What a handler holds may panic when it is dropped; whoever waits for its end is told of it all the same.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_panics_at_its_end_has_ended() {
+    struct Fragile;
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            panic!("this one is too much");
+        }
+    }
+    let bench = Bench::start();
+    let fragile = Fragile;
+    let handler = move |_: Event<ConfigMap>| {
+        let _ = &fragile;
+    };
+    let registration = bench.informer.add_handler(handler).unwrap();
+    tokio::task::yield_now().await;
+    registration.remove().await;
+    assert!(bench.informer.status().handlers.is_empty());
+}
+
+#[test]
+fn handlers_have_ended_when_their_runtime_is_gone() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap()
+    };
+    let first = runtime();
+    let registration = first.block_on(async {
+        let bench = Bench::start();
+        let registration = bench.informer.add_handler(|_| {}).unwrap();
+        tokio::task::yield_now().await;
+        registration
+    });
+    drop(first);
+    runtime().block_on(async {
+        assert!(registration.synced().await.unwrap_err().is_stopped());
+        registration.remove().await;
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn handlers_without_a_name_get_one_each() {
+    let bench = Bench::start();
+    let add = || bench.informer.add_handler(|_| {}).unwrap();
+    let (first, second) = (add(), add());
+    first.remove().await;
+    assert_ne!(add().name(), second.name());
+}
+
+/// A handler may use its informer: nothing is locked while it runs.
+#[tokio::test(start_paused = true)]
+async fn a_handler_may_add_another_and_read_the_store() {
+    let mut bench = Bench::start();
+    let (sender, mut told) = mpsc::unbounded_channel();
+    let informer = bench.informer.clone();
+    let handler = move |event: Event<ConfigMap>| {
+        assert!(informer.lister().get(event.key()).is_some());
+        let sender = sender.clone();
+        let inner = move |event: Event<ConfigMap>| sender.send(format!("{event:?}")).unwrap();
+        informer.add_handler(inner).unwrap();
+    };
+    let _registration = bench.informer.add_handler(handler).unwrap();
+    let _stream = bench.server.listed("10", &[object("a", "5")]).await;
+    assert_eq!(told.recv().await.unwrap(), "Added(n/a@5, initial)");
+    assert_eq!(bench.informer.status().handlers.len(), 2);
+    bench.factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_period_is_too_long() {
+    let bench = Bench::start();
+    let handler = bench.informer.handler().resync_every(Duration::MAX);
+    let registration = handler.add(|_| {}).unwrap();
+    tokio::task::yield_now().await;
     registration.remove().await;
 }
 

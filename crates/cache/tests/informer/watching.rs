@@ -350,19 +350,28 @@ async fn a_watch_that_never_ends_is_given_up_after_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_with_an_object_that_cannot_be_read_says_which() {
+async fn what_a_list_has_and_nobody_can_read_stays_as_it_was() {
     let mut bench = Bench::start();
-    let bad = r#"{"metadata":{"name":"bad","namespace":"n","labels":7}}"#.to_owned();
-    bench
-        .server
-        .list()
-        .await
-        .items("10", &[bad, object("a", "5")]);
-    tokio::task::yield_now().await;
-    drop(bench.server.call().await);
+    let mut events = bench.events();
+    let bad = |name| format!(r#"{{"metadata":{{"name":"{name}","namespace":"n","labels":7}}}}"#);
+    let items = [bad("bad"), object("a", "5"), object("b", "6"), bad("bad")];
+    drop(bench.server.listed("10", &items).await);
+    assert_eq!(events.next().await, "Added(n/a@5, initial)");
+    assert_eq!(events.next().await, "Added(n/b@6, initial)");
+    events.registration.synced().await.unwrap();
     let status = bench.informer.status().reflector;
-    assert_eq!(status.bad_objects, 1);
+    assert_eq!((status.bad_objects, status.lists), (2, 1));
     assert!(status.last_error.unwrap().contains("n/bad"));
+    bench.server.watch().await.status(410, "Expired");
+    let list = bench.server.list().await;
+    list.items("20", &[bad("a"), object("c", "15")]);
+    bench.server.watch().await.status(410, "Expired");
+    assert_eq!(events.next().await, "Deleted(n/b@6, final state unknown)");
+    assert_eq!(events.next().await, "Added(n/c@15)");
+    assert_eq!(bench.stored(), ["a@5", "c@15"]);
+    bench.server.list().await.items("30", &[object("c", "15")]);
+    let _stream = bench.server.watch().await.stream();
+    assert_eq!(events.next().await, "Deleted(n/a@5, final state unknown)");
 }
 
 /// The pieces without an informer.

@@ -14,6 +14,8 @@ use crate::transport::Lane;
 impl<K: Object> Api<K> {
     /// Creates an object, and returns it as it was stored. It needs a name or `metadata.generateName`.
     ///
+    /// `apiVersion` and `kind` are filled in where the type of the object does not write them.
+    ///
     /// # Errors
     /// As any call; [`Error::is_already_exists`] where the name is taken.
     pub async fn create(&self, object: &K, options: &CreateOptions) -> Result<K, Error> {
@@ -29,6 +31,8 @@ impl<K: Object> Api<K> {
 
     /// Replaces an object by this one of the same name (`update` in client-go), and returns it as it was stored. With a
     /// `resourceVersion` only if it has not changed since then.
+    ///
+    /// `apiVersion` and `kind` are filled in where the type of the object does not write them.
     ///
     /// # Errors
     /// As any call; [`Error::is_conflict`] where it has changed.

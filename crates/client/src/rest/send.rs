@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::AUTHORIZATION;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode, Uri};
 use http_body_util::BodyExt;
+use kubewright_meta::StatusError;
 use tokio::time::Instant;
 
 use super::retry::{self, MAX_RETRIES};
@@ -15,7 +17,7 @@ use crate::body::Body;
 use crate::calls::Verb;
 use crate::client::Client;
 use crate::error::{CallName, Error, Kind};
-use crate::transport::Lane;
+use crate::transport::{Lane, Sent};
 
 /// How long the body of a refusal may take.
 const REFUSAL_TIME: Duration = Duration::from_secs(10);
@@ -127,19 +129,34 @@ impl Call {
     }
 
     async fn refusal(&self, response: http::Response<Body>) -> Error {
-        let (head, body) = response.into_parts();
+        let (mut head, body) = response.into_parts();
+        let sent = head.extensions.remove::<Sent>();
         // Read to its end, so that an HTTP/1.1 connection can be used again. One that breaks, is too long or never
         // ends still has its code; a watch has no other limit to end it.
         let body = within(Some(REFUSAL_TIME), collect(body, MAX_ERROR_BYTES)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        Kind::Status(status::refusal(
-            head.status,
-            &head.headers,
-            &body,
-            self.verb,
-            &self.subject,
-        ))
-        .into()
+        let status = status::refusal(head.status, &head.headers, &body, self.verb, &self.subject);
+        let hint = self.hint(&status, sent);
+        Error::from(Kind::Status(status)).with_hint(hint)
+    }
+}
+
+impl Call {
+    /// What to try, where the server's message does not say enough.
+    fn hint(&self, status: &StatusError, sent: Option<Sent>) -> Option<String> {
+        if status.is_unauthorized() {
+            let sent = sent.unwrap_or_else(|| match self.headers.contains_key(AUTHORIZATION) {
+                true => Sent::own_header(),
+                false => Sent::by_service(),
+            });
+            return Some(sent.0);
+        }
+        let unknown = status.is_not_found()
+            && !self.subject.resource.is_empty()
+            && status::is_unknown_resource(status);
+        unknown.then(|| {
+            "is the API group served, or the custom resource definition installed?".to_owned()
+        })
     }
 }
 

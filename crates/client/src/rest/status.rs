@@ -39,6 +39,21 @@ pub(crate) fn refusal(
     }
 }
 
+/// Whether a 404 is about the resource and not about an object of it. Servers say so by this message; for a group that
+/// they do not serve at all by a 404 that is no `Status`.
+pub(crate) fn is_unknown_resource(status: &StatusError) -> bool {
+    let names_object = status
+        .status()
+        .details
+        .as_ref()
+        .is_some_and(|details| details.name.as_deref().is_some_and(|name| !name.is_empty()));
+    status.has_cause(UNEXPECTED)
+        || (!names_object
+            && status
+                .message()
+                .starts_with("the server could not find the requested resource"))
+}
+
 /// The `Status` that a body is, if it is one: `v1` and `Status`, both.
 pub(crate) fn read(body: &[u8]) -> Option<Status> {
     kubewright_wire::is_status(body)

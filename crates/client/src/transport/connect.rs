@@ -1,7 +1,6 @@
 //! Opening one connection: TCP by [`dial`](super::dial), TLS, and the protocol that ALPN has chosen.
 
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +19,7 @@ use tokio_rustls::TlsConnector;
 use super::error::{TransportError, TransportErrorKind};
 use super::policy::{Lane, MAX_STREAMS, Protocol};
 use super::settings::{Settings, Windows, windows};
+use super::trust::Trust;
 use crate::body::Body;
 
 /// What hyper takes for the peer's limit until the peer's settings are in. No peer announces this number, so it
@@ -35,6 +35,8 @@ pub(crate) struct Connector {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) tls: Option<(TlsConnector, ServerName<'static>)>,
+    /// For the advice on a certificate that is not accepted.
+    pub(crate) trust: Trust,
     pub(crate) settings: Settings,
 }
 
@@ -118,8 +120,13 @@ impl Connector {
         let tls = match timeout(self.settings.tls, handshake).await {
             Ok(Ok(tls)) => tls,
             Ok(Err(error)) => {
-                let hint = tls_hint(&error);
-                return Err(self.failed(format!("TLS handshake with {}{hint}", self.peer()), error));
+                let hint = self.trust.hint(&error);
+                return Err(TransportError::with_source_and_hint(
+                    TransportErrorKind::Connect,
+                    format!("TLS handshake with {}", self.peer()),
+                    error,
+                    hint,
+                ));
             }
             Err(_) => return Err(self.timed_out("TLS handshake", self.settings.tls)),
         };
@@ -204,28 +211,6 @@ impl Connector {
     pub(super) fn timed_out(&self, what: &str, limit: Duration) -> TransportError {
         let what = format!("{what} ({}) took more than {limit:?}", self.peer());
         TransportError::new(TransportErrorKind::Connect, what)
-    }
-}
-
-/// What to try, for the two mistakes that a configuration makes most often.
-fn tls_hint(error: &io::Error) -> &'static str {
-    let Some(error) = error
-        .get_ref()
-        .and_then(|inner| inner.downcast_ref::<rustls::Error>())
-    else {
-        return "";
-    };
-    match error {
-        // Many clusters name their authority "kubernetes", so a wrong one often shows in the signature only.
-        rustls::Error::InvalidCertificate(
-            rustls::CertificateError::UnknownIssuer | rustls::CertificateError::BadSignature,
-        ) => " (is the certificate-authority the one of this cluster?)",
-        rustls::Error::InvalidCertificate(
-            rustls::CertificateError::NotValidForName
-            | rustls::CertificateError::NotValidForNameContext { .. },
-        ) => " (the certificate is for another name; tls-server-name can say which)",
-        rustls::Error::InvalidMessage(_) => " (does the server speak TLS on this port?)",
-        _ => "",
     }
 }
 

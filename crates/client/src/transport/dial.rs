@@ -94,6 +94,7 @@ where
 
 #[cfg(test)]
 mod tests {
+    use super::super::trust::Trust;
     use super::*;
     use crate::transport::settings::Settings;
 
@@ -144,6 +145,7 @@ mod tests {
             host: "127.0.0.1".to_owned(),
             port: listener.local_addr().unwrap().port(),
             tls: None,
+            trust: Trust::of(&kubewright_config::Config::new("")),
             settings: Settings::default(),
         };
         let stream = connector.dial().await.unwrap();

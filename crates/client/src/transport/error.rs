@@ -15,6 +15,8 @@ struct Inner {
     kind: TransportErrorKind,
     message: String,
     source: Option<BoxError>,
+    /// What to try, shown at the end.
+    hint: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +37,7 @@ pub(crate) enum TransportErrorKind {
 
 impl TransportError {
     pub(crate) fn new(kind: TransportErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner {
-            kind,
-            message: message.into(),
-            source: None,
-        }))
+        Self::of(kind, message.into(), None, None)
     }
 
     pub(crate) fn with_source(
@@ -47,10 +45,30 @@ impl TransportError {
         message: impl Into<String>,
         source: impl Into<BoxError>,
     ) -> Self {
+        Self::of(kind, message.into(), Some(source.into()), None)
+    }
+
+    /// With what to try, in place of the advice that goes with its kind.
+    pub(crate) fn with_source_and_hint(
+        kind: TransportErrorKind,
+        message: impl Into<String>,
+        source: impl Into<BoxError>,
+        hint: Option<String>,
+    ) -> Self {
+        Self::of(kind, message.into(), Some(source.into()), hint)
+    }
+
+    fn of(
+        kind: TransportErrorKind,
+        message: String,
+        source: Option<BoxError>,
+        hint: Option<String>,
+    ) -> Self {
         Self(Arc::new(Inner {
             kind,
-            message: message.into(),
-            source: Some(source.into()),
+            message,
+            source,
+            hint,
         }))
     }
 
@@ -65,6 +83,10 @@ impl TransportError {
 
     pub(crate) fn kind(&self) -> TransportErrorKind {
         self.0.kind
+    }
+
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
     }
 }
 
@@ -94,7 +116,9 @@ impl fmt::Display for TransportError {
             write!(f, ": {error}")?;
             cause = error.source();
         }
-        Ok(())
+        self.hint()
+            .iter()
+            .try_for_each(|hint| write!(f, "; {hint}"))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod body;
 mod connect;
+mod credentials;
 mod dial;
 mod error;
 mod lease;
@@ -13,20 +14,24 @@ mod policy;
 mod pool;
 mod settings;
 mod tls;
+mod trust;
 
-use http::header::{AUTHORIZATION, HOST, HeaderValue};
+use http::header::{HOST, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{Request, Response, StatusCode, Uri};
-use kubewright_config::{Config, Credentials, Secret, TokenFile};
+use kubewright_config::Config;
 use tokio_rustls::TlsConnector;
 
 use crate::body::Body;
 use crate::error::{Error, Kind};
 use connect::Connector;
+use credentials::Authorizer;
 use policy::Protocol;
 use pool::Pool;
 use settings::Settings;
+use trust::Trust;
 
+pub(crate) use credentials::Sent;
 pub(crate) use error::{TransportError, TransportErrorKind};
 pub(crate) use policy::Lane;
 
@@ -40,13 +45,7 @@ pub(crate) struct Transport {
     scheme: Scheme,
     authority: Authority,
     host_header: HeaderValue,
-    credentials: Bearer,
-}
-
-enum Bearer {
-    None,
-    Fixed(HeaderValue),
-    File(TokenFile),
+    credentials: Authorizer,
 }
 
 impl Transport {
@@ -86,15 +85,12 @@ impl Transport {
         };
         let port = authority.port_u16().unwrap_or(if https { 443 } else { 80 });
         let host_header = HeaderValue::from_str(authority.as_str()).map_err(|_| unusable())?;
-        let credentials = match &config.credentials {
-            Credentials::Token(token) => Bearer::Fixed(bearer(token)?),
-            Credentials::TokenFile(file) => Bearer::File(file.clone()),
-            _ => Bearer::None,
-        };
+        let credentials = Authorizer::new(config)?;
         let pool = Pool::new(Connector {
             host,
             port,
             tls,
+            trust: Trust::of(config),
             settings,
         });
         Ok(Self {
@@ -117,12 +113,12 @@ impl Transport {
             .copied()
             .unwrap_or(Lane::Call);
         let started = std::time::Instant::now();
-        let by_file = self.authorize(&mut request, started)?;
+        let sent = self.credentials.authorize(&mut request, started)?;
         let path = request.uri().path_and_query().cloned();
         let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
 
         let mut unsent = 0;
-        let (response, lease) = loop {
+        let (mut response, lease) = loop {
             let mut lease = self.pool.acquire(lane).await?;
             self.address(&mut request, &path, lease.protocol());
             match lease.send(request).await {
@@ -142,40 +138,11 @@ impl Transport {
                 }
             }
         };
-        if response.status() == StatusCode::UNAUTHORIZED
-            && let Some(file) = by_file
-        {
-            file.invalidate(started);
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let sent = self.credentials.refused(sent, started);
+            response.extensions_mut().insert(sent);
         }
         Ok(response.map(|incoming| Body::stream(body::Leased::new(incoming, lease))))
-    }
-
-    /// Adds the token unless the request brings its own.
-    fn authorize(
-        &self,
-        request: &mut Request<Body>,
-        now: std::time::Instant,
-    ) -> Result<Option<&TokenFile>, TransportError> {
-        if request.headers().contains_key(AUTHORIZATION) {
-            return Ok(None);
-        }
-        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
-            let what = "no token to send";
-            TransportError::with_source(TransportErrorKind::Credentials, what, error)
-        };
-        match &self.credentials {
-            Bearer::None => Ok(None),
-            Bearer::Fixed(value) => {
-                request.headers_mut().insert(AUTHORIZATION, value.clone());
-                Ok(None)
-            }
-            Bearer::File(file) => {
-                let token = file.token(now).map_err(|error| failed(error.into()))?;
-                let value = bearer(&token).map_err(|error| failed(error.into()))?;
-                request.headers_mut().insert(AUTHORIZATION, value);
-                Ok(Some(file))
-            }
-        }
     }
 
     /// HTTP/2 takes scheme and authority from the URI, HTTP/1.1 a path and the `Host` header.
@@ -213,17 +180,6 @@ impl Transport {
         let connections = lanes.iter().map(|stats| stats.connections).sum();
         (connections, lanes.iter().map(|stats| stats.streams).sum())
     }
-}
-
-fn bearer(token: &Secret) -> Result<HeaderValue, Error> {
-    let text = [b"Bearer ", token.expose()].concat();
-    // The cause is left out: nothing of the token may be shown.
-    let mut value = HeaderValue::from_bytes(&text).map_err(|_| Kind::Config {
-        source: None,
-        what: "the token cannot stand in an HTTP header",
-    })?;
-    value.set_sensitive(true);
-    Ok(value)
 }
 
 #[cfg(test)]

@@ -225,6 +225,7 @@ async fn answer(
             let text = token.unwrap_or("nobody").to_owned();
             response.body_mut().kind = Kind::Text(Some(text.into()));
         }
+        "/refused" => *response.status_mut() = StatusCode::UNAUTHORIZED,
         "/host" => {
             let host = request.headers().get("host").and_then(|v| v.to_str().ok());
             let host = host.or(request.uri().authority().map(|a| a.as_str()));

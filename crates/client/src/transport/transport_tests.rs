@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http_body_util::BodyExt;
-use kubewright_config::ClientIdentity;
+use kubewright_config::{ClientIdentity, Credentials, Environment, LoadOptions, TokenFile};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::test_server::{Options, TestServer};
 use super::*;
+use crate::{Client, RestClient};
 
 fn transport(server: &TestServer) -> Arc<Transport> {
     with_settings(&server.config(), Settings::default())
@@ -329,6 +331,9 @@ async fn a_server_that_cannot_be_trusted_is_refused() {
         let error = outcome.unwrap_err();
         assert_eq!(error.kind(), TransportErrorKind::Connect);
         assert!(error.to_string().contains(hint), "{error}");
+        let said = Error::from(Kind::Transport(error.into()));
+        assert!(said.is_connect());
+        assert!(!said.to_string().contains("check the server's"), "{said}");
     };
 
     refused(attempt(server.config()).await, "tls-server-name");
@@ -338,10 +343,12 @@ async fn a_server_that_cannot_be_trusted_is_refused() {
 
     let mut config = other.config();
     config.tls.ca = Some(server.ca.clone());
-    refused(attempt(config).await, "certificate-authority");
+    let hint = "; is the certificate-authority the one of this cluster?";
+    refused(attempt(config).await, hint);
     let mut config = other.config();
     config.tls.ca = None;
-    refused(attempt(config.clone()).await, "certificate");
+    let hint = "; no certificate-authority is set, so those of the system were used;";
+    refused(attempt(config.clone()).await, hint);
     config.tls.insecure_skip_tls_verify = true;
     attempt(config).await.unwrap();
 }
@@ -440,6 +447,121 @@ async fn tokens_are_sent_and_a_refused_file_is_read_again() {
     let error = error.unwrap_err();
     assert_eq!(error.kind(), TransportErrorKind::Credentials);
     assert!(error.to_string().contains("/nope/token"), "{error}");
+}
+
+/// A configuration from a kubeconfig with these fields of cluster and user, and the file's path.
+fn loaded(folder: &std::path::Path, cluster: &str, user: &str) -> (Config, String) {
+    let path = folder.join("kc");
+    let text = format!(
+        "current-context: lab\n\
+         clusters: [{{name: lab, cluster: {{{cluster}}}}}]\n\
+         users: [{{name: dev, user: {{{user}}}}}]\n\
+         contexts: [{{name: lab, context: {{cluster: lab, user: dev}}}}]\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let mut options = LoadOptions::default();
+    options.path = Some(path.clone());
+    options.environment = Environment::empty();
+    let config = Config::load(&options).unwrap();
+    (config, path.display().to_string())
+}
+
+/// What a client says about a call that is answered with 401.
+async fn refusal_of(config: Config, authorization: Option<&str>) -> String {
+    let client = Client::new(config).unwrap();
+    let mut request = RestClient::unversioned(&client).get().abs_path("/refused");
+    if let Some(value) = authorization {
+        request = request.header("authorization", value);
+    }
+    request.send().await.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn a_wrong_authority_is_told_with_its_place() {
+    let server = TestServer::start(Options::default()).await;
+    let other = TestServer::start(Options::default()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let ca = folder.path().join("ca");
+    std::fs::write(&ca, &other.ca).unwrap();
+    let cluster = format!("server: 'https://{}'", server.address);
+    let with = format!("{cluster}, certificate-authority: {}", ca.display());
+
+    let (config, path) = loaded(folder.path(), &with, "");
+    let text = refusal_of(config, None).await;
+    let end = format!(
+        "; is the certificate-authority (cluster \"lab\" in {path}) the one of this cluster?"
+    );
+    assert!(text.ends_with(&end), "{text}");
+    let (config, path) = loaded(folder.path(), &cluster, "");
+    let text = refusal_of(config, None).await;
+    let end = format!(
+        "; no certificate-authority is set (cluster \"lab\" in {path}), so those of the system were used; set the one \
+         of this cluster"
+    );
+    assert!(text.ends_with(&end), "{text}");
+}
+
+#[tokio::test]
+async fn a_401_says_which_credentials_were_sent_and_shows_none() {
+    let server = TestServer::start(Options::default()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, "old\n").unwrap();
+    let cluster = format!(
+        "server: 'https://{}', insecure-skip-tls-verify: true",
+        server.address
+    );
+    let certified = rcgen::generate_simple_self_signed(["me".to_owned()]).unwrap();
+    let (certificate, key) = (folder.path().join("crt"), folder.path().join("key"));
+    std::fs::write(&certificate, certified.cert.pem()).unwrap();
+    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    let both = format!(
+        "token: old, client-certificate: {}, client-key: {}",
+        certificate.display(),
+        key.display()
+    );
+    let token = token.display().to_string();
+    let by_file = format!("tokenFile: {token}");
+
+    for (user, sent) in [
+        ("token: old", "sent: the token of user \"dev\" in KC; is it"),
+        (
+            &by_file,
+            "sent: the token in TOKEN, the tokenFile of user \"dev\" in KC; is it",
+        ),
+        (
+            &both,
+            "sent: the token of user \"dev\" in KC and the client certificate of user \"dev\" in KC; is it",
+        ),
+    ] {
+        let (config, path) = loaded(folder.path(), &cluster, user);
+        let text = refusal_of(config, None).await;
+        let sent = sent.replace("KC", &path).replace("TOKEN", &token);
+        assert!(text.contains(&format!(", 401); {sent}")), "{text}");
+        assert!(!text.contains("Bearer"), "{text}");
+    }
+    let (config, path) = loaded(folder.path(), &cluster, "");
+    let text = refusal_of(config, None).await;
+    let nothing =
+        format!("no credentials were sent: user \"dev\" in {path} has neither a token nor");
+    assert!(text.contains(&nothing), "{text}");
+    let mut config = server.config();
+    let text = refusal_of(config.clone(), None).await;
+    assert!(
+        text.contains("the configuration has neither a token nor"),
+        "{text}"
+    );
+    config.credentials = Credentials::Token("old".into());
+    let text = refusal_of(config.clone(), None).await;
+    assert!(
+        text.contains("sent: the token of the caller's settings"),
+        "{text}"
+    );
+    let text = refusal_of(config, Some("Bearer old")).await;
+    assert!(
+        text.contains("sent was the request's own Authorization header"),
+        "{text}"
+    );
 }
 
 #[tokio::test]

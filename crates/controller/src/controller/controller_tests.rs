@@ -223,7 +223,9 @@ async fn a_shutdown_before_the_sync_says_who_was_missing() {
     let error = running.end().await.unwrap_err();
     assert!(error.is_not_synced());
     assert!(
-        error.to_string().contains("still waiting for pods;"),
+        error
+            .to_string()
+            .ends_with("still waiting for pods (listing)"),
         "{error}"
     );
     assert!(fed.is_removed() && pods.is_removed());

@@ -65,7 +65,8 @@ use crate::BoxError;
 /// # Retries
 /// A reconcile that returns an error or panics is repeated with the back-off of the
 /// [`rate_limiter`](Self::rate_limiter); a success forgets it. Without [`max_retries`](Self::max_retries) there is
-/// no end to it.
+/// no end to it. An error with a Conflict of the API server in its chain, which is part of the daily work against a
+/// cache, is treated alike but logged at debug instead of warn.
 ///
 /// # Bounds
 /// One queue entry a distinct key; at most [`workers`](Self::workers) reconciles at a time.
@@ -146,8 +147,24 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Gives a key up after it has failed, and then failed this many times more in a row. The next event about it
-    /// starts anew. Default: never.
+    /// Gives a key up after it has failed, and then failed this many times more in a row, of whatever cause: panics
+    /// and conflicts count like any other failure. The next event about it starts anew. Default: never.
+    ///
+    /// It is the back-off that makes a time of this number. With the default [`rate_limiter`](Self::rate_limiter) a key is
+    /// given up 5 ms × (2ⁿ − 1) after its first failure, plus what the reconciles take; from the 19th retry on
+    /// each adds 1000 s:
+    ///
+    /// | retries | given up after |
+    /// |---|---|
+    /// | 5 | 0.2 s |
+    /// | 10 | 5 s |
+    /// | 12 | 20 s |
+    /// | 15 | 2 min 44 s |
+    /// | 18 | 22 min |
+    /// | 20 | 55 min |
+    ///
+    /// Take 15 or more: with fewer, a restart of the API server is enough to have every key given up that
+    /// was reconciled meanwhile.
     #[must_use]
     pub fn max_retries(mut self, retries: u32) -> Self {
         self.retries.max = Some(retries);
@@ -173,8 +190,11 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// How long a shutdown waits for running reconciles before it cuts them off, at their next `await`. Default: until
-    /// they end.
+    /// How long a shutdown waits for running reconciles before it cuts them off, at their next `await`. Default:
+    /// without limit, until they end.
+    ///
+    /// Set it below what the process is given. That is 30 seconds for a pod, unless its
+    /// `terminationGracePeriodSeconds` says otherwise; 20 leave time for what is shut down after the controller.
     #[must_use]
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.grace = Some(grace);

@@ -1,5 +1,6 @@
 //! The life of a running controller: listen, wait for the caches, work, stop.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,16 +18,26 @@ use super::source::{Intake, Registration};
 use super::worker::Workshop;
 use crate::{Action, BoxError, Error};
 
+/// How often a controller that waits for its informers says in the log which and why.
+const SAY_WHO_IS_MISSING: Duration = Duration::from_secs(10);
+
 impl<K: Object> Controller<K> {
     /// Runs until `shutdown` ends.
     ///
     /// Listens to the informers, waits until all of them have synced, then reconciles. Start the informers before
-    /// or meanwhile. On shutdown no further key is taken, running reconciles are waited for (see
-    /// [`grace_period`](Self::grace_period)), and the handlers are gone from the informers when this returns.
-    /// Dropping the future stops everything at once.
+    /// or meanwhile: the wait has no end of its own, and says in the log every 10 seconds which informer is missing,
+    /// what it is doing and what went wrong last.
+    ///
+    /// On shutdown no further key is taken, running reconciles are waited for, and the handlers are gone from the
+    /// informers when this returns. Dropping the future stops everything at once.
+    ///
+    /// Running reconciles are waited for *without limit* unless there is a [`grace_period`](Self::grace_period). In a
+    /// pod set one: Kubernetes kills the process 30 seconds after it has asked it to end
+    /// (`terminationGracePeriodSeconds`).
     ///
     /// # Errors
-    /// [`is_not_synced`](Error::is_not_synced) if the shutdown came before the informers had synced,
+    /// [`is_not_synced`](Error::is_not_synced) if the shutdown came before the informers had synced, with the last
+    /// error of each;
     /// [`is_grace_exceeded`](Error::is_grace_exceeded) if reconciles had to be cut off, or an informer
     /// that was shut down already. Failures of reconciles are never errors of this.
     ///
@@ -54,6 +65,7 @@ impl<K: Object> Controller<K> {
                 return Ok(());
             }
             synced = listening.synced() => synced?,
+            never = listening.say_who_is_missing() => match never {},
         }
         tracing::debug!(
             controller = &*listening.controller,
@@ -161,12 +173,29 @@ impl Listening {
         Ok(())
     }
 
+    /// The informers that are waited for, each with what it is doing; one with several handlers once.
     fn unsynced(&self) -> Vec<String> {
         let unsynced = self
             .handlers
             .iter()
             .filter(|(_, handler)| !handler.has_synced());
-        unsynced.map(|(what, _)| what.clone()).collect()
+        let mut unsynced: Vec<String> = unsynced
+            .map(|(what, handler)| format!("{what} ({})", handler.doing()))
+            .collect();
+        unsynced.sort_unstable();
+        unsynced.dedup();
+        unsynced
+    }
+
+    async fn say_who_is_missing(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(SAY_WHO_IS_MISSING).await;
+            tracing::warn!(
+                controller = &*self.controller,
+                missing = self.unsynced().join("; "),
+                "still waiting for informers"
+            );
+        }
     }
 
     /// Takes the handlers off their informers and waits until none of them is at work.

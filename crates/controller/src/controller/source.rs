@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use kubewright_cache::{Event, HandlerRegistration, SharedInformer};
+use kubewright_cache::{Event, HandlerRegistration, InformerStatus, Phase, SharedInformer};
 use kubewright_meta::{Kind, Object, ObjectKey, OwnerReference, Scope};
 use kubewright_queue::DelayingQueue;
 
@@ -27,23 +27,47 @@ type Attach =
 /// A handler on an informer.
 pub(super) trait Registration: Send + Sync {
     fn has_synced(&self) -> bool;
+    /// What the informer is doing, in words, for people who wait for it.
+    fn doing(&self) -> String;
     /// Ends when the handler was told all that was there when it began; an error if it no longer will be.
     fn synced(&self) -> BoxFuture<'_, Result<(), kubewright_cache::Error>>;
     /// Its first poll stops the handler; it ends when the handler's last call has.
     fn remove(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-impl<W: Object> Registration for HandlerRegistration<W> {
+/// A handler, and the informer that it is on: while this is there the informer runs, whoever else lets go of it.
+struct Attached<W> {
+    informer: SharedInformer<W>,
+    handler: HandlerRegistration<W>,
+}
+
+impl<W: Object> Registration for Attached<W> {
     fn has_synced(&self) -> bool {
-        HandlerRegistration::has_synced(self)
+        self.handler.has_synced()
+    }
+
+    fn doing(&self) -> String {
+        doing(&self.informer.status())
     }
 
     fn synced(&self) -> BoxFuture<'_, Result<(), kubewright_cache::Error>> {
-        Box::pin(HandlerRegistration::synced(self))
+        Box::pin(self.handler.synced())
     }
 
     fn remove(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(HandlerRegistration::remove(*self))
+        Box::pin(self.handler.remove())
+    }
+}
+
+fn doing(informer: &InformerStatus) -> String {
+    let phase = informer.reflector.phase;
+    match &informer.reflector.last_error {
+        _ if informer.synced => "synced; its handler is still at the first objects".to_owned(),
+        _ if phase == Phase::NotStarted => {
+            "not started: call the factory's start() after asking for the informer".to_owned()
+        }
+        Some(error) => format!("{phase}; last error: {error}"),
+        None => phase.to_string(),
     }
 }
 
@@ -68,8 +92,8 @@ impl Source {
         let attach: Attach = Box::new(move |intake| {
             let name = format!("controller {}", intake.controller);
             let handler = move |event: Event<W>| intake.take(&label, event.key(), || map(&event));
-            let registration = informer.handler().name(name).add(handler)?;
-            Ok(Box::new(registration) as Box<dyn Registration>)
+            let handler = informer.handler().name(name).add(handler)?;
+            Ok(Box::new(Attached { informer, handler }) as Box<dyn Registration>)
         });
         Self {
             what,

@@ -94,6 +94,10 @@ impl Registration for HandFed {
         *self.0.synced.borrow()
     }
 
+    fn doing(&self) -> String {
+        "listing".to_owned()
+    }
+
     fn synced(&self) -> BoxFuture<'_, Result<(), kubewright_cache::Error>> {
         Box::pin(async {
             self.0

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt;
@@ -17,7 +18,10 @@ use tracing::Instrument;
 
 use super::stats::Counters;
 use crate::action::Next;
-use crate::{Action, BoxError, Error};
+use crate::{Action, BoxError};
+
+/// How deep an error is looked into: a chain may lead back to itself.
+const MAX_CHAIN: usize = 32;
 
 pub(super) type Reconcile =
     Box<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Action, BoxError>> + Send + Sync>;
@@ -34,7 +38,8 @@ pub(super) struct Workshop {
     pub(super) stop: CancellationToken,
 }
 
-/// When to stop trying. Failures in a row are counted here since not every limiter counts, and only failures.
+/// When to stop trying. Failures in a row are counted here since not every limiter counts, and only failures. A key is
+/// here from its first failure to its next success.
 #[derive(Default)]
 pub(super) struct Retries {
     pub(super) max: Option<u32>,
@@ -43,23 +48,20 @@ pub(super) struct Retries {
 }
 
 impl Retries {
-    /// Counts a failure; whether it was one too many.
-    fn is_over(&self, key: &ObjectKey) -> bool {
-        let Some(max) = self.max else { return false };
+    /// Counts a failure; how many there were in a row.
+    fn count(&self, key: &ObjectKey) -> u32 {
         let mut failures = self.failures.lock();
         let count = failures.entry(key.clone()).or_insert(0);
         *count = count.saturating_add(1);
-        let over = *count > max;
-        if over {
-            failures.remove(key);
-        }
-        over
+        *count
+    }
+
+    fn is_over(&self, failures: u32) -> bool {
+        self.max.is_some_and(|max| failures > max)
     }
 
     fn forget(&self, key: &ObjectKey) {
-        if self.max.is_some() {
-            self.failures.lock().remove(key);
-        }
+        self.failures.lock().remove(key);
     }
 }
 
@@ -118,36 +120,44 @@ impl Workshop {
                 self.limiter.forget(key);
                 self.queue.add_after(key.clone(), delay);
             }
-            Next::RateLimited => self.retry(key),
+            Next::RateLimited => drop(self.retry(key)),
         }
     }
 
     fn failed(&self, key: &ObjectKey, error: BoxError) {
         self.counters.count_error();
         let controller = &*self.controller;
-        if self.retries.is_over(key) {
+        let attempt = self.retries.count(key);
+        if self.retries.is_over(attempt) {
+            self.retries.forget(key);
             self.counters.count_given_up();
             self.limiter.forget(key);
-            tracing::error!(controller, %key, %error, "reconcile failed once too often; giving up");
+            tracing::error!(controller, %key, attempt, %error, "reconcile failed once too often; giving up");
             self.give_up(key, &error);
             return;
         }
         // First of all: an error that panics when it is printed must not cost the key its retry.
-        self.retry(key);
-        if is_conflict(&error) {
-            tracing::debug!(controller, %key, %error, "reconcile met a conflict; trying again");
+        let Some(delay) = self.retry(key) else {
+            tracing::warn!(controller, %key, attempt, %error, "reconcile failed; the controller stops");
+            return;
+        };
+        if is_conflict(&*error) {
+            tracing::debug!(controller, %key, attempt, ?delay, %error, "reconcile met a conflict; trying again");
         } else {
-            tracing::warn!(controller, %key, %error, "reconcile failed; trying again");
+            tracing::warn!(controller, %key, attempt, ?delay, %error, "reconcile failed; trying again");
         }
     }
 
-    fn retry(&self, key: &ObjectKey) {
+    /// Queues the key again; after what delay, or `None` if there is no again.
+    fn retry(&self, key: &ObjectKey) -> Option<Duration> {
         // The limiter is not asked for what the queue would drop.
         if self.queue.is_shutting_down() {
-            return;
+            return None;
         }
         self.counters.count_retry();
-        self.queue.add_after(key.clone(), self.limiter.when(key));
+        let delay = self.limiter.when(key);
+        self.queue.add_after(key.clone(), delay);
+        Some(delay)
     }
 
     fn give_up(&self, key: &ObjectKey, error: &BoxError) {
@@ -162,14 +172,13 @@ impl Workshop {
     }
 }
 
-/// Conflicts are part of the daily work against a cache.
-fn is_conflict(error: &BoxError) -> bool {
-    let ours = error
-        .downcast_ref::<Error>()
-        .is_some_and(Error::is_conflict);
-    ours || error
-        .downcast_ref::<kubewright_client::Error>()
-        .is_some_and(|error| error.is_conflict())
+/// Conflicts are part of the daily work against a cache. Whatever the reconcile has wrapped it in.
+fn is_conflict(error: &(dyn std::error::Error + 'static)) -> bool {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain
+        .take(MAX_CHAIN)
+        .filter_map(|error| error.downcast_ref::<kubewright_client::Error>())
+        .any(|error| error.is_conflict())
 }
 
 /// The error that stands for a panic in a reconcile.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use k8s_openapi::api::events::v1::Event;
 use kubewright_client::{Api, Client};
-use kubewright_meta::{CreateOptions, Kind, Object, Patch, PatchOptions};
+use kubewright_meta::{CreateOptions, Kind, Object, Patch, PatchOptions, StatusError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,9 @@ pub(super) trait EventSink: Send + Sync + 'static {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Done,
+    /// No such event, or no events of this version at all.
     NotFound,
+    NamespaceGone,
     AlreadyExists,
     NamespaceTerminating,
     /// The API server has answered, and will not answer otherwise next time.
@@ -42,6 +44,8 @@ pub(super) enum Delivered {
     Sent,
     /// It could not be, for a reason that is nobody's fault.
     Dropped,
+    /// The server has no events of this version.
+    Unserved,
     Failed,
 }
 
@@ -63,18 +67,13 @@ pub(super) async fn deliver(
         tries += 1;
         let problem = match attempt(sink, request).await {
             Outcome::Done => return Delivered::Sent,
-            outcome @ (Outcome::AlreadyExists | Outcome::NamespaceTerminating) => {
+            outcome @ (Outcome::AlreadyExists
+            | Outcome::NamespaceTerminating
+            | Outcome::NamespaceGone) => {
                 tracing::debug!(regarding, reason, ?outcome, "event not stored");
                 return Delivered::Dropped;
             }
-            Outcome::NotFound => {
-                tracing::warn!(
-                    regarding,
-                    reason,
-                    "event refused: the server has no events.k8s.io/v1, or no such namespace"
-                );
-                return Delivered::Failed;
-            }
+            Outcome::NotFound => return Delivered::Unserved,
             Outcome::Refused(why) => {
                 tracing::warn!(regarding, reason, error = why, "event refused");
                 return Delivered::Failed;
@@ -164,6 +163,9 @@ fn outcome(result: Result<Event, kubewright_client::Error>) -> Outcome {
         return Outcome::Done;
     };
     match error.status() {
+        Some(status) if status.is_not_found() && is_about_namespace(status) => {
+            Outcome::NamespaceGone
+        }
         Some(status) if status.is_not_found() => Outcome::NotFound,
         Some(status) if status.is_already_exists() => Outcome::AlreadyExists,
         Some(status) if status.is_namespace_terminating() => Outcome::NamespaceTerminating,
@@ -171,6 +173,15 @@ fn outcome(result: Result<Event, kubewright_client::Error>) -> Outcome {
         // Never sent, and never will be.
         None if error.is_invalid_request() => Outcome::Refused(error.to_string()),
         None => Outcome::Unreachable(error.to_string()),
+    }
+}
+
+/// Both a namespace that is gone and a group that is not served are NotFound; the former names the namespace.
+fn is_about_namespace(status: &StatusError) -> bool {
+    let details = status.status().details.as_ref();
+    match details.and_then(|details| details.kind.as_deref()) {
+        Some(kind) => kind == "namespaces",
+        None => status.message().starts_with("namespaces \""),
     }
 }
 

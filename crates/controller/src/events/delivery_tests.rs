@@ -80,7 +80,8 @@ async fn it_arrives_when_the_server_is_back() {
 async fn answers_of_the_server_are_final() {
     for (answer, end) in [
         (Outcome::Refused("forbidden".into()), Delivered::Failed),
-        (Outcome::NotFound, Delivered::Failed),
+        (Outcome::NotFound, Delivered::Unserved),
+        (Outcome::NamespaceGone, Delivered::Dropped),
         (Outcome::AlreadyExists, Delivered::Dropped),
         (Outcome::NamespaceTerminating, Delivered::Dropped),
     ] {

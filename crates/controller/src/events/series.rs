@@ -36,12 +36,14 @@ pub(super) struct SeriesBook {
     spam: SpamFilter<SpamKey>,
 }
 
-/// What makes two occurrences the same thing. The note is not part of it.
+/// What makes two occurrences the same thing: all that people read. The note is part of it, since an event keeps only one:
+/// the names of four out of five created pods would be lost.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct SeriesKey {
     event_type: Option<String>,
     reason: Option<String>,
     action: Option<String>,
+    note: Option<String>,
     regarding: Reference,
     related: Option<Reference>,
 }
@@ -129,6 +131,7 @@ impl SeriesBook {
             event_type: event.type_.clone(),
             reason: event.reason.clone(),
             action: event.action.clone(),
+            note: event.note.clone(),
             regarding,
             related: event.related.as_ref().map(Reference::of),
         };

@@ -50,11 +50,11 @@ fn count(requests: &[Request]) -> Option<i32> {
 #[test]
 fn the_second_is_sent_the_third_is_counted() {
     let (mut book, mut clock) = (SeriesBook::new(), Clock::new());
-    let sent = clock.observe(&mut book, event("web", "Failed", "one"));
+    let sent = clock.observe(&mut book, event("web", "Failed", "no room"));
     assert!(matches!(&sent[..], [Request::Create(event)] if event.series.is_none()));
 
     clock.now += MINUTE;
-    let mut again = event("web", "Failed", "two");
+    let mut again = event("web", "Failed", "no room");
     again.regarding.as_mut().unwrap().resource_version = Some("8".into());
     let sent = clock.observe(&mut book, again);
     let [Request::Update(updated)] = &sent[..] else {
@@ -66,15 +66,15 @@ fn the_second_is_sent_the_third_is_counted() {
         (2, &clock.time())
     );
     assert_eq!(
-        updated.note.as_deref(),
-        Some("one"),
+        updated.regarding.as_ref().unwrap().resource_version,
+        None,
         "it stays the first event"
     );
 
     clock.now += MINUTE;
     assert!(
         clock
-            .observe(&mut book, event("web", "Failed", "three"))
+            .observe(&mut book, event("web", "Failed", "no room"))
             .is_empty()
     );
     assert!(book.due(clock.now).is_empty());
@@ -83,8 +83,15 @@ fn the_second_is_sent_the_third_is_counted() {
 #[test]
 fn other_things_are_other_events() {
     let (mut book, clock) = (SeriesBook::new(), Clock::new());
+    let mut related = event("web", "Failed", "");
+    related.related = Some(ObjectReference {
+        name: Some("web-1".into()),
+        ..ObjectReference::default()
+    });
     for other in [
         event("web", "Failed", ""),
+        event("web", "Failed", "no room"),
+        related,
         event("db", "Failed", ""),
         event("web", "Other", ""),
     ] {

@@ -1,6 +1,7 @@
 //! The task that delivers what was recorded.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -32,6 +33,8 @@ pub(super) struct Task {
     pub(super) counters: Arc<Counters>,
     /// Cancelled by a shutdown: no more commands, and no patience for those that are queued.
     pub(super) stop: CancellationToken,
+    /// Whether the log says that the server has no events.
+    pub(super) unserved_said: AtomicBool,
 }
 
 impl Task {
@@ -72,6 +75,15 @@ impl Task {
                 Delivered::Sent => self.counters.count_sent(),
                 Delivered::Dropped => {
                     self.counters.count_dropped();
+                }
+                Delivered::Unserved => {
+                    self.counters.count_failed();
+                    // It will not be otherwise next time.
+                    if !self.unserved_said.swap(true, Ordering::Relaxed) {
+                        tracing::warn!(
+                            "events are lost: the API server does not serve events.k8s.io/v1"
+                        );
+                    }
                 }
                 Delivered::Failed => self.counters.count_failed(),
             }

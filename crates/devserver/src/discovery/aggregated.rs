@@ -127,7 +127,7 @@ fn resource(kind: &ResourceKind) -> ResourceDiscovery<'_> {
             "Cluster"
         },
         singular_resource: &kind.singular,
-        verbs: entry::verbs(kind),
+        verbs: kind.verbs(),
         short_names: &kind.short_names,
         categories: &kind.categories,
         subresources: entry::subresources(kind)

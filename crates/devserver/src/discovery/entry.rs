@@ -13,36 +13,6 @@ pub(super) struct SubresourceEntry<'a> {
     pub(super) verbs: &'static [&'static str],
 }
 
-pub(super) fn verbs(kind: &ResourceKind) -> Vec<&'static str> {
-    let verbs = if kind.custom {
-        [
-            "delete",
-            "deletecollection",
-            "get",
-            "list",
-            "patch",
-            "create",
-            "update",
-            "watch",
-        ]
-    } else {
-        [
-            "create",
-            "delete",
-            "deletecollection",
-            "get",
-            "list",
-            "patch",
-            "update",
-            "watch",
-        ]
-    };
-    verbs
-        .into_iter()
-        .filter(|verb| *verb != "deletecollection" || kind.rules.delete_collection)
-        .collect()
-}
-
 /// By name; those of custom resources in the order in which a real server lists them.
 pub(super) fn subresources(kind: &ResourceKind) -> Vec<SubresourceEntry<'_>> {
     use Subresource::{Binding, Eviction, Finalize, Scale, Status};
@@ -57,19 +27,17 @@ pub(super) fn subresources(kind: &ResourceKind) -> Vec<SubresourceEntry<'_>> {
 }
 
 fn entry(kind: &ResourceKind, subresource: Subresource) -> SubresourceEntry<'_> {
-    const READ_AND_WRITE: &[&str] = &["get", "patch", "update"];
     let own = Cow::Borrowed(kind.kind.as_ref());
-    let (other_version, response, verbs): (_, _, &[&str]) = match subresource {
-        Subresource::Status => (None, own, READ_AND_WRITE),
-        Subresource::Scale => (Some(("autoscaling", "v1")), "Scale".into(), READ_AND_WRITE),
-        Subresource::Binding => (None, "Binding".into(), &["create"]),
-        Subresource::Eviction => (Some(("policy", "v1")), "Eviction".into(), &["create"]),
-        Subresource::Finalize => (None, own, &["update"]),
+    let (other_version, response) = match subresource {
+        Subresource::Status | Subresource::Finalize => (None, own),
+        Subresource::Scale => (Some(("autoscaling", "v1")), "Scale".into()),
+        Subresource::Binding => (None, "Binding".into()),
+        Subresource::Eviction => (Some(("policy", "v1")), "Eviction".into()),
     };
     SubresourceEntry {
         name: subresource.as_str(),
         other_version,
         kind: response,
-        verbs,
+        verbs: subresource.verbs(),
     }
 }

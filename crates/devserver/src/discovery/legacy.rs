@@ -181,7 +181,7 @@ fn entries(kind: &ResourceKind) -> Vec<ApiResource<'_>> {
         group: None,
         version: None,
         kind: kind.kind.to_string(),
-        verbs: entry::verbs(kind),
+        verbs: kind.verbs(),
         short_names: &kind.short_names,
         categories: &kind.categories,
     };

@@ -1,6 +1,6 @@
 //! Custom resources registered by hand, as a CustomResourceDefinition would.
 
-use kubewright_meta::{GroupVersionKind, Scope};
+use kubewright_meta::{GroupVersionKind, Resource, Scope};
 
 use super::{
     FieldSource, GenerationRule, NameRule, ResourceKind, Rules, ScalePaths, SelectableField,
@@ -24,6 +24,12 @@ use super::{
 pub struct CustomKind(pub(crate) ResourceKind);
 
 impl CustomKind {
+    /// The kind that `K`'s constants describe, without subresources.
+    pub fn of<K: Resource>() -> Self {
+        let gvk = GroupVersionKind::new(K::GROUP, K::VERSION, K::KIND);
+        Self::new(gvk, K::PLURAL, K::SCOPE)
+    }
+
     /// A kind without subresources. `plural` is its name in paths.
     pub fn new(gvk: GroupVersionKind, plural: impl Into<Text>, scope: Scope) -> Self {
         let singular = gvk.kind.to_lowercase();

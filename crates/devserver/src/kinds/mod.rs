@@ -60,7 +60,7 @@ pub(crate) enum Subresource {
 }
 
 impl Subresource {
-    const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Status,
         Self::Scale,
         Self::Binding,
@@ -75,6 +75,15 @@ impl Subresource {
             Self::Binding => "binding",
             Self::Eviction => "eviction",
             Self::Finalize => "finalize",
+        }
+    }
+
+    /// What can be asked of it, by name.
+    pub(crate) fn verbs(self) -> &'static [&'static str] {
+        match self {
+            Self::Status | Self::Scale => &["get", "patch", "update"],
+            Self::Binding | Self::Eviction => &["create"],
+            Self::Finalize => &["update"],
         }
     }
 
@@ -223,6 +232,36 @@ impl ResourceKind {
 
     pub(crate) fn is_namespace(&self) -> bool {
         self.is("", "namespaces")
+    }
+
+    /// What can be asked of it, in the order in which a real server lists it.
+    pub(crate) fn verbs(&self) -> Vec<&'static str> {
+        let verbs = match self.custom {
+            true => [
+                "delete",
+                "deletecollection",
+                "get",
+                "list",
+                "patch",
+                "create",
+                "update",
+                "watch",
+            ],
+            false => [
+                "create",
+                "delete",
+                "deletecollection",
+                "get",
+                "list",
+                "patch",
+                "update",
+                "watch",
+            ],
+        };
+        verbs
+            .into_iter()
+            .filter(|verb| *verb != "deletecollection" || self.rules.delete_collection)
+            .collect()
     }
 
     pub(crate) fn has(&self, subresource: Subresource) -> bool {

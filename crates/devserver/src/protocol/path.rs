@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kubewright_meta::StatusError;
 use kubewright_meta::selector::validation::check_path_segment;
 use percent_encoding::percent_decode_str;
 
@@ -84,7 +85,7 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
     let subresource = match rest.get(2) {
         None => None,
         Some(text) => match Subresource::parse(text).filter(|subresource| kind.has(*subresource)) {
-            None => return Err(failure::no_such_path()),
+            None => return Err(no_such_subresource(&kind, text)),
             found => found,
         },
     };
@@ -106,6 +107,22 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
     }))
 }
 
+/// What a kubelet would do is not pretended, and said, as people try it.
+fn no_such_subresource(kind: &ResourceKind, subresource: &str) -> StatusError {
+    let missing = match subresource {
+        "log" => "there are no logs",
+        "exec" | "attach" => "there is nothing to run a command in or to attach to",
+        "portforward" | "proxy" => "nothing listens on the ports of its pods",
+        _ => return failure::no_such_path(),
+    };
+    match kind.is("", "pods") {
+        true => failure::not_implemented(format!(
+            "the development server runs no containers, so {missing}"
+        )),
+        false => failure::no_such_path(),
+    }
+}
+
 fn is_of_namespaces(subresource: Subresource) -> bool {
     matches!(subresource, Subresource::Status | Subresource::Finalize)
 }
@@ -117,8 +134,8 @@ fn decode(segment: &str) -> Result<String> {
     }
 }
 
-fn legacy_watch() -> kubewright_meta::StatusError {
+fn legacy_watch() -> StatusError {
     let message = "the server could not find the requested resource: the old /watch/ paths are not served, \
                    use the resource's own path with ?watch=true";
-    kubewright_meta::StatusError::of(kubewright_meta::Reason::NotFound, message)
+    StatusError::of(kubewright_meta::Reason::NotFound, message)
 }

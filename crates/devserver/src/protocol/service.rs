@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
+use kubewright_meta::StatusError;
 use tower_service::Service;
 
 use super::path::{self, Route};
@@ -63,6 +64,9 @@ where
         return Ok(answer::failure(&failure::shutting_down()));
     }
     let (parts, body) = request.into_parts();
+    if let Some(refusal) = impersonation(&parts.headers) {
+        return Ok(answer::failure(&refusal));
+    }
     let registry = inner.registry();
     let target = match path::route(parts.uri.path(), &registry) {
         Ok(Route::Resource(target)) => target,
@@ -95,6 +99,16 @@ where
     let answer = dispatch(&inner, verb, &target, &query, &parts.headers, body);
     let answer = answer.unwrap_or_else(|refusal| answer::failure(&refusal));
     after(&effects, answer)
+}
+
+/// There is one user, who may do everything. To answer him in another's place would show what that other may not see.
+fn impersonation(headers: &http::HeaderMap) -> Option<StatusError> {
+    let header = headers
+        .keys()
+        .find(|name| name.as_str().starts_with("impersonate-"))?;
+    Some(failure::not_implemented(format!(
+        "the development server knows no users, so nobody can be impersonated (header {header})"
+    )))
 }
 
 fn dispatch(

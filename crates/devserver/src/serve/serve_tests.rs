@@ -269,7 +269,7 @@ async fn shutdown_does_not_wait_for_ever() {
     let fault = Fault::on("list", "configmaps")
         .times(2)
         .delay(Duration::from_secs(3600));
-    let fault = server.faults().inject(fault);
+    let fault = server.faults().inject(fault).unwrap();
     let options = ServeOptions {
         shutdown_timeout: SOON,
         ..ServeOptions::default()

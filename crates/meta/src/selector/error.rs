@@ -20,10 +20,10 @@ impl fmt::Display for Shown<'_> {
 /// A label or field selector was refused.
 ///
 /// The text names the selector as given (what is very long is cut), the place in it, and the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SelectorError(Box<Refusal>);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Refusal {
     subject: Subject,
     /// As it is shown.
@@ -39,7 +39,7 @@ pub(super) enum Subject {
     Fields,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Place {
     Whole,
     /// Counted in characters from 1.
@@ -121,6 +121,13 @@ impl fmt::Display for SelectorError {
             Place::Path(path) => write!(f, ": {path}")?,
         }
         write!(f, ": {reason}")
+    }
+}
+
+/// As the text: a `main` that returns the error prints this form.
+impl fmt::Debug for SelectorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SelectorError({self})")
     }
 }
 

@@ -26,7 +26,7 @@ const DNS_1035_LABEL_RULE: &str = "a DNS-1035 label must consist of lower case a
 /// The rules a name or value breaks: at least one message, each in the API server's words.
 ///
 /// Displayed as one line with `; ` between the messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Violations(Vec<String>);
 
 impl Violations {
@@ -39,6 +39,13 @@ impl Violations {
 impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("; "))
+    }
+}
+
+/// As the text: a `main` that returns the error prints this form.
+impl fmt::Debug for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Violations({self})")
     }
 }
 

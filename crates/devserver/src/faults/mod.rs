@@ -1,13 +1,19 @@
 //! Faults on request: what networks and busy servers do, at a chosen moment.
 
+mod aim;
+
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use kubewright_meta::StatusError;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
+use self::aim::ANY;
+use crate::Error;
 use crate::api::Verb;
+use crate::kinds::Registry;
 use crate::protocol::Target;
 
 /// The faults a server will show. See [`DevServer::faults`](crate::DevServer::faults).
@@ -15,14 +21,18 @@ use crate::protocol::Target;
 /// ```
 /// # use kubewright_devserver::{DevServer, Fault};
 /// # use kubewright_meta::{Reason, StatusError};
+/// # fn main() -> Result<(), kubewright_devserver::Error> {
 /// let server = DevServer::new();
 /// // The second update of pods meets a conflict.
 /// let busy = StatusError::of(Reason::Conflict, "somebody was faster");
-/// let fault = server.faults().inject(Fault::on("update", "pods").after(1).answer(busy));
+/// let fault = server.faults().inject(Fault::on("update", "pods").after(1).answer(busy))?;
 /// assert_eq!(fault.hits(), 0);
+/// # Ok(())
+/// # }
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Faults {
+    registry: Arc<RwLock<Arc<Registry>>>,
     rules: Arc<Mutex<Vec<Arc<Rule>>>>,
 }
 
@@ -59,7 +69,8 @@ pub struct FaultHandle {
 
 impl Fault {
     /// The next request with this verb (`get`, `list`, `watch`, `create`, `update`, `patch`, `delete`,
-    /// `deletecollection`) on this resource (`pods`, `pods/status`, `replicasets.apps`). `*` stands for any.
+    /// `deletecollection`) on this resource (`pods`, `pods/status`, `replicasets.apps`). `*` stands for any. The
+    /// group may be left out where no other has such a resource.
     pub fn on(verb: impl Into<String>, resource: impl Into<String>) -> Self {
         Self {
             verb: verb.into(),
@@ -120,23 +131,37 @@ impl Fault {
     }
 
     fn matches(&self, verb: &str, resource: &str) -> bool {
-        (self.verb == "*" || self.verb == verb)
-            && (self.resource == "*" || self.resource == resource)
+        (self.verb == ANY || self.verb == verb)
+            && (self.resource == ANY || self.resource == resource)
     }
 }
 
 impl Faults {
-    /// Adds a fault. Where several match a request, each counts it, and all their effects apply.
-    pub fn inject(&self, fault: Fault) -> FaultHandle {
+    pub(crate) fn of(registry: Arc<RwLock<Arc<Registry>>>) -> Self {
+        Self {
+            registry,
+            rules: Arc::default(),
+        }
+    }
+
+    /// Adds a fault, which stays when the handle is dropped. Where several match a request, each counts it, and all
+    /// their effects apply.
+    ///
+    /// # Errors
+    /// [`Error::is_invalid_fault`]: no request could ever meet it, as the server does not know such a resource (yet),
+    /// or the resource has no such verb.
+    pub fn inject(&self, mut fault: Fault) -> Result<FaultHandle, Error> {
+        let registry = self.registry.read().clone();
+        fault.resource = aim::resolve(&registry, &fault.verb, &fault.resource)?;
         let rule = Arc::new(Rule {
             fault,
             seen: AtomicU32::new(0),
         });
         self.rules.lock().push(rule.clone());
-        FaultHandle {
+        Ok(FaultHandle {
             faults: self.clone(),
             rule,
-        }
+        })
     }
 
     /// Takes all faults back.
@@ -192,5 +217,19 @@ impl FaultHandle {
             .rules
             .lock()
             .retain(|rule| !Arc::ptr_eq(rule, &self.rule));
+    }
+}
+
+impl fmt::Debug for FaultHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = &self.rule.fault;
+        write!(
+            f,
+            "FaultHandle({} {}, {} of {} hits)",
+            fault.verb,
+            fault.resource,
+            self.hits(),
+            fault.times
+        )
     }
 }
