@@ -35,15 +35,9 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> ExitCode {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let arguments = Arguments::parse();
-    let client = match Config::infer()
-        .map_err(BoxError::from)
-        .and_then(|c| Ok(Client::new(c)?))
-    {
+    let client = match Config::infer().map_err(BoxError::from).and_then(|c| Ok(Client::new(c)?)) {
         Ok(client) => client,
         Err(error) => {
             eprintln!("chaos: {error}");
@@ -64,9 +58,5 @@ async fn main() -> ExitCode {
         }
     }
     println!("{passed} passed, {failed} failed");
-    if failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -37,29 +37,20 @@ pub(crate) async fn play(
     let namespace: Namespace =
         serde_json::from_value(json!({"metadata": {"name": format!("chaos-{seed}")}}))?;
     let namespaces = client.cluster::<Namespace>();
-    namespaces
-        .create(&namespace, &CreateOptions::default())
-        .await?;
+    namespaces.create(&namespace, &CreateOptions::default()).await?;
     let strike = Strike::new(moment, nth, restart);
-    let struck = client.with_layer(|inner| Striking {
-        inner,
-        strike: strike.clone(),
-    });
+    let struck = client.with_layer(|inner| Striking { inner, strike: strike.clone() });
     let controllers = Controllers::start(&struck, Settings::default());
-    let result = tokio::time::timeout(
-        TIMEOUT,
-        until_settled(client, namespace.name(), replicas, &strike),
-    )
-    .await
-    .map_err(|_| BoxError::from("not settled in time"));
+    let result =
+        tokio::time::timeout(TIMEOUT, until_settled(client, namespace.name(), replicas, &strike))
+            .await
+            .map_err(|_| BoxError::from("not settled in time"));
     let counted = match result {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) | Err(error) => Err(error),
     };
     // Emptied by its own controllers, so that rounds do not see each other.
-    namespaces
-        .delete(namespace.name(), &DeleteOptions::default())
-        .await?;
+    namespaces.delete(namespace.name(), &DeleteOptions::default()).await?;
     let gone = until_gone(client, namespace.name()).await;
     controllers.shutdown().await?;
     let what = format!(
@@ -89,10 +80,7 @@ async fn until_settled(
             },
         },
     }))?;
-    client
-        .in_namespace::<ReplicaSet>(namespace)
-        .create(&set, &CreateOptions::default())
-        .await?;
+    client.in_namespace::<ReplicaSet>(namespace).create(&set, &CreateOptions::default()).await?;
     strike.over().await?;
     while !is_settled(client, namespace, replicas).await? {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -106,20 +94,11 @@ async fn until_settled(
 
 /// The server lists exactly as many pods as asked for, none going, and the set's status says the same.
 async fn is_settled(client: &Client, namespace: &str, replicas: usize) -> Result<bool, BoxError> {
-    let pods = client
-        .in_namespace::<Pod>(namespace)
-        .list(&ListOptions::default())
-        .await?;
+    let pods = client.in_namespace::<Pod>(namespace).list(&ListOptions::default()).await?;
     let sets = client.in_namespace::<ReplicaSet>(namespace);
-    let status = sets
-        .get("web", &GetOptions::default())
-        .await?
-        .status
-        .unwrap_or_default();
+    let status = sets.get("web", &GetOptions::default()).await?.status.unwrap_or_default();
     let counted = usize::try_from(status.replicas).ok();
-    let ready = status
-        .ready_replicas
-        .and_then(|ready| usize::try_from(ready).ok());
+    let ready = status.ready_replicas.and_then(|ready| usize::try_from(ready).ok());
     Ok(pods.items.len() == replicas
         && pods.items.iter().all(is_active)
         && counted == Some(replicas)
@@ -137,7 +116,5 @@ async fn until_gone(client: &Client, namespace: &str) -> Result<(), BoxError> {
             }
         }
     };
-    tokio::time::timeout(TIMEOUT, gone)
-        .await
-        .map_err(|_| "the namespace does not go")?
+    tokio::time::timeout(TIMEOUT, gone).await.map_err(|_| "the namespace does not go")?
 }

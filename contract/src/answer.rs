@@ -25,25 +25,13 @@ impl Answer {
     pub(crate) fn new(request: String, code: u16, headers: HeaderMap, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let body = serde_json::from_slice(bytes).unwrap_or_default();
-        Self {
-            request,
-            code,
-            headers,
-            text,
-            body,
-        }
+        Self { request, code, headers, text, body }
     }
 
     /// The media type of the body, without parameters.
     pub fn content_type(&self) -> &str {
-        let value = self
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok());
-        value
-            .and_then(|value| value.split(';').next())
-            .unwrap_or_default()
-            .trim()
+        let value = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        value.and_then(|value| value.split(';').next()).unwrap_or_default().trim()
     }
 
     /// The object of an answer with this code.
@@ -52,10 +40,7 @@ impl Answer {
     /// The code is another, or the body is not JSON.
     pub fn expect(self, code: u16) -> Result<Value, String> {
         ensure!(self.code == code, "expected {code}, saw {self}");
-        ensure!(
-            self.content_type() == "application/json",
-            "expected JSON, saw {self}"
-        );
+        ensure!(self.content_type() == "application/json", "expected JSON, saw {self}");
         Ok(self.body)
     }
 
@@ -74,9 +59,7 @@ impl Answer {
             && is("kind", "Status")
             && is("status", "Failure")
             && self.body["code"] == code
-            && self.body["message"]
-                .as_str()
-                .is_some_and(|message| !message.is_empty());
+            && self.body["message"].as_str().is_some_and(|message| !message.is_empty());
         ensure!(
             well_formed,
             "expected a v1 Status that is a Failure with code and message, saw {self}"
@@ -91,15 +74,9 @@ impl Answer {
     pub fn invalid(self, field: &str, cause: &str) -> Result<Value, String> {
         let seen = self.to_string();
         let status = self.refused(422, "Invalid")?;
-        let causes = status["details"]["causes"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
+        let causes = status["details"]["causes"].as_array().cloned().unwrap_or_default();
         let about = |item: &Value| item["field"] == field && item["reason"] == cause;
-        ensure!(
-            causes.iter().any(about),
-            "expected the cause {cause} for {field}, saw {seen}"
-        );
+        ensure!(causes.iter().any(about), "expected the cause {cause} for {field}, saw {seen}");
         Ok(status)
     }
 }
@@ -107,18 +84,7 @@ impl Answer {
 /// The request, the code and the beginning of the body.
 impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let shown: String = self
-            .text
-            .chars()
-            .filter(|c| *c != '\n')
-            .take(SHOWN)
-            .collect();
-        write!(
-            f,
-            "{} for {}: {:?} {shown}",
-            self.code,
-            self.request,
-            self.content_type()
-        )
+        let shown: String = self.text.chars().filter(|c| *c != '\n').take(SHOWN).collect();
+        write!(f, "{} for {}: {:?} {shown}", self.code, self.request, self.content_type())
     }
 }

@@ -32,20 +32,14 @@ const POLL: Duration = Duration::from_millis(500);
 pub(crate) async fn clean(client: &Client, run: &str) -> Result<(), String> {
     let context = Context::new(client.clone(), run.to_owned(), String::new());
     let selector = format!("labelSelector={RUN_LABEL}%3D{run}");
-    context
-        .delete(&format!("nodes?{selector}"))
-        .await?
-        .expect(200)?;
+    context.delete(&format!("nodes?{selector}")).await?.expect(200)?;
     let namespaces = context.names(&format!("namespaces?{selector}")).await?;
     stream::iter(namespaces)
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |namespace| clean_namespace(client, run, namespace))
         .await?;
     if context.get(DEFINITIONS).await?.code == 200 {
-        context
-            .delete(&format!("{DEFINITIONS}?{selector}"))
-            .await?
-            .expect(200)?;
+        context.delete(&format!("{DEFINITIONS}?{selector}")).await?.expect(200)?;
     }
     Ok(())
 }
@@ -76,23 +70,16 @@ async fn clean_namespace(client: &Client, run: &str, namespace: String) -> Resul
         if context.get("serviceaccounts/default").await?.code == 404 {
             return finalize(&context, &path, left).await;
         }
-        ensure!(
-            tokio::time::Instant::now() < deadline,
-            "{path} is not removed"
-        );
+        ensure!(tokio::time::Instant::now() < deadline, "{path} is not removed");
         tokio::time::sleep(POLL).await;
     }
 }
 
 /// Removes an object, whatever holds it. One that is gone meanwhile is well.
 async fn remove(context: &Context, path: &str) -> Result<(), String> {
-    let deleted = context
-        .delete_with(path, json!({"gracePeriodSeconds": 0}))
-        .await?;
+    let deleted = context.delete_with(path, json!({"gracePeriodSeconds": 0})).await?;
     if deleted.code != 404 && deleted.body.pointer("/metadata/finalizers").is_some() {
-        context
-            .merge(path, json!({"metadata": {"finalizers": null}}))
-            .await?;
+        context.merge(path, json!({"metadata": {"finalizers": null}})).await?;
     }
     Ok(())
 }

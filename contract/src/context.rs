@@ -36,12 +36,7 @@ impl Context {
         let mut carrier = None;
         let _ = client.with_layer(|below| carrier.insert(below).clone());
         let carrier = carrier.expect("a client always asks its layer");
-        Self {
-            client,
-            carrier,
-            namespace,
-            run,
-        }
+        Self { client, carrier, namespace, run }
     }
 
     /// The client of the server.
@@ -67,13 +62,7 @@ impl Context {
     /// A request to be completed.
     pub fn request(&self, method: Method, short_path: &str) -> RawRequest<'_> {
         let path = path::of(&self.namespace, short_path);
-        RawRequest {
-            context: self,
-            method,
-            path,
-            headers: HeaderMap::new(),
-            body: Bytes::new(),
-        }
+        RawRequest { context: self, method, path, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
     /// GET.
@@ -101,28 +90,19 @@ impl Context {
 
     /// DELETE with `DeleteOptions`.
     pub async fn delete_with(&self, path: &str, options: Value) -> Result<Answer, String> {
-        self.request(Method::DELETE, path)
-            .json(&options)
-            .send()
-            .await
+        self.request(Method::DELETE, path).json(&options).send().await
     }
 
     /// A JSON merge patch.
     pub async fn merge(&self, path: &str, patch: Value) -> Result<Answer, String> {
         let request = self.request(Method::PATCH, path).json(&patch);
-        request
-            .content_type("application/merge-patch+json")
-            .send()
-            .await
+        request.content_type("application/merge-patch+json").send().await
     }
 
     /// A JSON patch.
     pub async fn json_patch(&self, path: &str, patch: Value) -> Result<Answer, String> {
         let request = self.request(Method::PATCH, path).json(&patch);
-        request
-            .content_type("application/json-patch+json")
-            .send()
-            .await
+        request.content_type("application/json-patch+json").send().await
     }
 
     /// Creates an object, which must work, and gives it as stored.
@@ -200,8 +180,7 @@ impl RawRequest<'_> {
 
     /// Sets a body of JSON, and the `Content-Type` that belongs to it.
     pub fn json(self, body: &Value) -> Self {
-        self.bytes(body.to_string())
-            .content_type("application/json")
+        self.bytes(body.to_string()).content_type("application/json")
     }
 
     /// Sets the body.
@@ -223,12 +202,7 @@ impl RawRequest<'_> {
         in_time(&name.clone(), async {
             let (head, body) = self.open().await?.into_parts();
             let bytes = collect(&name, body).await?;
-            Ok(Answer::new(
-                name,
-                head.status.as_u16(),
-                head.headers,
-                &bytes,
-            ))
+            Ok(Answer::new(name, head.status.as_u16(), head.headers, &bytes))
         })
         .await
     }
@@ -237,31 +211,19 @@ impl RawRequest<'_> {
         let name = self.name();
         let mut request = Request::new(Body::from(self.body));
         *request.method_mut() = self.method;
-        *request.uri_mut() = self
-            .path
-            .parse()
-            .map_err(|error| format!("{name}: not a path: {error}"))?;
+        *request.uri_mut() =
+            self.path.parse().map_err(|error| format!("{name}: not a path: {error}"))?;
         *request.headers_mut() = self.headers;
-        request
-            .headers_mut()
-            .entry(ACCEPT)
-            .or_insert(HeaderValue::from_static("application/json"));
+        request.headers_mut().entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
         let mut carrier = self.context.carrier.clone();
-        poll_fn(|cx| carrier.poll_ready(cx))
-            .await
-            .map_err(|error| format!("{name}: {error}"))?;
-        carrier
-            .call(request)
-            .await
-            .map_err(|error| format!("{name}: {error}"))
+        poll_fn(|cx| carrier.poll_ready(cx)).await.map_err(|error| format!("{name}: {error}"))?;
+        carrier.call(request).await.map_err(|error| format!("{name}: {error}"))
     }
 }
 
 async fn collect(name: &str, body: Body) -> Result<Bytes, String> {
-    let body = body
-        .collect()
-        .await
-        .map_err(|error| format!("{name}: the answer broke off: {error}"))?;
+    let body =
+        body.collect().await.map_err(|error| format!("{name}: the answer broke off: {error}"))?;
     Ok(body.to_bytes())
 }
 
@@ -277,10 +239,7 @@ async fn in_time<T>(
 
 /// The names of a list's items, in its order.
 pub(crate) fn names(list: &Value) -> Vec<String> {
-    let items = list["items"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().map(|item| item.at("/metadata/name")).collect()
 }
 
@@ -295,9 +254,7 @@ pub(crate) trait At {
     /// `metadata.resourceVersion` as the number that it is by now documented to be.
     fn version_number(&self) -> Result<u64, String> {
         let version = self.version();
-        version
-            .parse()
-            .map_err(|_| format!("not a resource version: {version:?}"))
+        version.parse().map_err(|_| format!("not a resource version: {version:?}"))
     }
     /// `metadata.uid`.
     fn uid(&self) -> String {
@@ -307,9 +264,6 @@ pub(crate) trait At {
 
 impl At for Value {
     fn at(&self, pointer: &str) -> String {
-        self.pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
+        self.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 }

@@ -33,11 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn main_with(cli: Cli) -> Result<ExitCode, String> {
-    let wanted = |check: &Check| {
-        cli.filter
-            .as_ref()
-            .is_none_or(|part| check.name().contains(part))
-    };
+    let wanted = |check: &Check| cli.filter.as_ref().is_none_or(|part| check.name().contains(part));
     let checks: Vec<Check> = checks().into_iter().filter(wanted).collect();
     if cli.list {
         checks.iter().for_each(|check| println!("{}", check.name()));
@@ -53,9 +49,5 @@ fn main_with(cli: Cli) -> Result<ExitCode, String> {
         run(&client, &checks, cli.at_once).await
     })?;
     println!("{report}");
-    Ok(if report.is_success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -45,22 +45,13 @@ mod tests {
 
     #[test]
     fn short_names_are_paths_in_the_namespace() {
-        assert_eq!(
-            of("n", "pods/a/status?x=1"),
-            "/api/v1/namespaces/n/pods/a/status?x=1"
-        );
-        assert_eq!(
-            of("n", "leases"),
-            "/apis/coordination.k8s.io/v1/namespaces/n/leases"
-        );
+        assert_eq!(of("n", "pods/a/status?x=1"), "/api/v1/namespaces/n/pods/a/status?x=1");
+        assert_eq!(of("n", "leases"), "/apis/coordination.k8s.io/v1/namespaces/n/leases");
         assert_eq!(
             of("n", "replicasets?limit=1"),
             "/apis/apps/v1/namespaces/n/replicasets?limit=1"
         );
-        assert_eq!(
-            of("n", "events.k8s.io/e"),
-            "/apis/events.k8s.io/v1/namespaces/n/events/e"
-        );
+        assert_eq!(of("n", "events.k8s.io/e"), "/apis/events.k8s.io/v1/namespaces/n/events/e");
         assert_eq!(of("n", "nodes/a"), "/api/v1/nodes/a");
         assert_eq!(of("n", "/version"), "/version");
     }

@@ -38,11 +38,6 @@ impl fmt::Display for Report {
                 failure.reason.replace('\n', "\n    ")
             )?;
         }
-        write!(
-            f,
-            "{} passed, {} failed",
-            self.passed.len(),
-            self.failed.len()
-        )
+        write!(f, "{} passed, {} failed", self.passed.len(), self.failed.len())
     }
 }

@@ -33,10 +33,7 @@ pub async fn run(client: &Client, checks: &[Check], at_once: usize) -> Result<Re
     for (check, outcome) in outcomes {
         match outcome {
             Ok(()) => report.passed.push(check.name()),
-            Err(reason) => report.failed.push(Failure {
-                check: check.name(),
-                reason,
-            }),
+            Err(reason) => report.failed.push(Failure { check: check.name(), reason }),
         }
     }
     Ok(report)

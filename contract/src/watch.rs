@@ -34,20 +34,12 @@ pub struct Event {
 
 impl Watch {
     pub(crate) fn new(request: String, headers: HeaderMap, body: Body) -> Self {
-        Self {
-            request,
-            headers,
-            body,
-            frames: FrameSplitter::new(),
-        }
+        Self { request, headers, body, frames: FrameSplitter::new() }
     }
 
     /// The `Content-Type` of the answer.
     pub fn content_type(&self) -> &str {
-        self.headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
+        self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// The next event, or `None` at the end.
@@ -75,10 +67,7 @@ impl Watch {
                 "{}: expected {kind} {name:?}, saw {} {}",
                 self.request, event.kind, event.object
             )),
-            None => Err(format!(
-                "{}: expected {kind} {name:?}, saw the end",
-                self.request
-            )),
+            None => Err(format!("{}: expected {kind} {name:?}, saw the end", self.request)),
         }
     }
 
@@ -105,10 +94,7 @@ impl Watch {
                         String::from_utf8_lossy(&frame)
                     )
                 })?;
-                return Ok(Some(Event {
-                    kind: event.at("/type"),
-                    object: event["object"].take(),
-                }));
+                return Ok(Some(Event { kind: event.at("/type"), object: event["object"].take() }));
             }
             match self.body.frame().await {
                 Some(Ok(frame)) => {

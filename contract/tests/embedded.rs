@@ -39,9 +39,6 @@ fn server() -> DevServer {
 async fn all_pass(client: &Client) -> Result<(), Box<dyn Error>> {
     let report = run(client, &checks(), AT_ONCE).await?;
     assert!(report.is_success(), "{report}");
-    assert!(
-        report.passed.len() > 100,
-        "{report}: some checks did not run"
-    );
+    assert!(report.passed.len() > 100, "{report}: some checks did not run");
     Ok(())
 }

@@ -46,10 +46,7 @@ impl k8s_openapi::Metadata for Greeting {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    let server = DevServer::builder()
-        .kind(CustomKind::of::<Greeting>())
-        .start()
-        .await?;
+    let server = DevServer::builder().kind(CustomKind::of::<Greeting>()).start().await?;
     let client = server.client();
 
     let factory = SharedInformerFactory::new(&client);
@@ -72,20 +69,12 @@ async fn main() -> Result<(), BoxError> {
     factory.start();
 
     let hello = Greeting {
-        metadata: ObjectMeta {
-            name: Some("hello".into()),
-            ..ObjectMeta::default()
-        },
+        metadata: ObjectMeta { name: Some("hello".into()), ..ObjectMeta::default() },
         spec: GreetingSpec { to: "world".into() },
     };
-    client
-        .in_namespace::<Greeting>("default")
-        .create(&hello, &CreateOptions::default())
-        .await?;
-    let mut watch = client
-        .in_namespace::<ConfigMap>("default")
-        .watch(&WatchOptions::default())
-        .await?;
+    client.in_namespace::<Greeting>("default").create(&hello, &CreateOptions::default()).await?;
+    let mut watch =
+        client.in_namespace::<ConfigMap>("default").watch(&WatchOptions::default()).await?;
     while let Some(event) = watch.next().await {
         if let WatchEvent::Added(map) = event? {
             let owner = controller_of(map.owner_references()).map(|owner| &owner.name);
@@ -127,8 +116,7 @@ async fn reconcile(
         }
         Some(held) if held.get()?.data != wanted.data => {
             let patch = Patch::merge(serde_json::json!({"data": wanted.data}))?;
-            api.patch(key.name(), &patch, &PatchOptions::default())
-                .await?;
+            api.patch(key.name(), &patch, &PatchOptions::default()).await?;
         }
         Some(_) => {}
     }

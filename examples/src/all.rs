@@ -75,13 +75,7 @@ impl Controllers {
             let (client, factory, stop) = (client.clone(), factory.clone(), ended(stopped));
             tasks.spawn(async move { settings.nodes.run(&client, &factory, stop).await });
         }
-        Self {
-            stop,
-            tasks,
-            factory,
-            replicaset,
-            replicaset_stats,
-        }
+        Self { stop, tasks, factory, replicaset, replicaset_stats }
     }
 
     /// The client of the ReplicaSet controller, to read its calls from.

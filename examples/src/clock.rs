@@ -18,9 +18,7 @@ impl Clock {
 
     /// The machine's clock as it is now, advanced by tokio's from here on: for tests that pause tokio's clock.
     pub fn tokio() -> Self {
-        Self {
-            started: Some((Timestamp::now(), Instant::now())),
-        }
+        Self { started: Some((Timestamp::now(), Instant::now())) }
     }
 
     /// Now.

@@ -61,11 +61,7 @@ pub async fn run(
         .iter()
         .map(|kind| factory.informer_of(kind.clone(), InformerOptions::default()))
         .collect::<Result<Vec<SharedInformer<Unstructured>>, _>>()?;
-    let by_type = kinds
-        .iter()
-        .enumerate()
-        .map(|(at, kind)| (type_of(kind), at))
-        .collect();
+    let by_type = kinds.iter().enumerate().map(|(at, kind)| (type_of(kind), at)).collect();
     let collector = Arc::new(Collector {
         client: client.clone(),
         kinds,
@@ -77,11 +73,7 @@ pub async fn run(
     let mut handlers = Vec::new();
     for (at, informer) in collector.informers.iter().enumerate() {
         informer.add_index(BY_OWNER, |object| -> Vec<String> {
-            object
-                .owner_references()
-                .into_iter()
-                .map(|owner| owner.uid)
-                .collect()
+            object.owner_references().into_iter().map(|owner| owner.uid).collect()
         })?;
         let collector = collector.clone();
         handlers.push(informer.add_handler(move |event| collector.changed(at, &event))?);
@@ -89,9 +81,8 @@ pub async fn run(
     factory.start();
     factory.wait_for_sync().await?;
 
-    let workers: Vec<_> = (0..workers.max(1))
-        .map(|_| tokio::spawn(work(collector.clone())))
-        .collect();
+    let workers: Vec<_> =
+        (0..workers.max(1)).map(|_| tokio::spawn(work(collector.clone()))).collect();
     shutdown.await;
     collector.queue.shut_down();
     for worker in workers {
@@ -124,10 +115,7 @@ async fn work(collector: Arc<Collector>) {
             continue;
         };
         let kind = &collector.kinds[*at];
-        if error
-            .downcast_ref::<client::Error>()
-            .is_some_and(client::Error::is_conflict)
-        {
+        if error.downcast_ref::<client::Error>().is_some_and(client::Error::is_conflict) {
             tracing::debug!(%kind, %key, error, "the cache was behind, tried again");
         } else {
             tracing::warn!(%kind, %key, error, "not collected, tried again");
@@ -245,25 +233,13 @@ impl Collector {
             && held.uid() == owner.uid
         {
             let goes = held.deletion_timestamp().is_some();
-            return Ok(if waits(goes, &held.finalizers()) {
-                Owner::Waiting
-            } else {
-                Owner::Solid
-            });
+            return Ok(if waits(goes, &held.finalizers()) { Owner::Waiting } else { Owner::Solid });
         }
         // The cache may be behind: only the server can say that there is no such owner.
-        match self
-            .api(at, key.namespace())
-            .get(key.name(), &GetOptions::default())
-            .await
-        {
+        match self.api(at, key.namespace()).get(key.name(), &GetOptions::default()).await {
             Ok(live) if live.uid() == owner.uid => {
                 let waiting = waits(live.is_being_deleted(), live.finalizers());
-                Ok(if waiting {
-                    Owner::Waiting
-                } else {
-                    Owner::Solid
-                })
+                Ok(if waiting { Owner::Waiting } else { Owner::Solid })
             }
             Ok(_) => Ok(Owner::Absent),
             Err(error) if error.is_not_found() => Ok(Owner::Absent),
@@ -300,8 +276,7 @@ impl Collector {
         owner: &CachedObject<Unstructured>,
     ) -> Result<(), BoxError> {
         for (at, dependant) in self.dependants(owner.uid()) {
-            self.drop_references(at, &dependant, &[owner.uid().to_owned()])
-                .await?;
+            self.drop_references(at, &dependant, &[owner.uid().to_owned()]).await?;
         }
         self.remove_finalizer(at, owner, ORPHAN).await
     }
@@ -317,8 +292,7 @@ impl Collector {
             .into_iter()
             .filter(|reference| !owners.contains(&reference.uid))
             .collect();
-        self.patch(at, object, json!({"ownerReferences": left}))
-            .await
+        self.patch(at, object, json!({"ownerReferences": left})).await
     }
 
     async fn remove_finalizer(
@@ -343,10 +317,7 @@ impl Collector {
         metadata["resourceVersion"] = object.resource_version().into();
         let patch = Patch::merge(json!({"metadata": metadata}))?;
         let api = self.api(at, object.namespace());
-        match api
-            .patch(object.name(), &patch, &PatchOptions::default())
-            .await
-        {
+        match api.patch(object.name(), &patch, &PatchOptions::default()).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(error.into()),
@@ -359,15 +330,9 @@ impl Collector {
         object: &CachedObject<Unstructured>,
         policy: PropagationPolicy,
     ) -> Result<(), BoxError> {
-        let options = DeleteOptions {
-            propagation: Some(policy),
-            ..DeleteOptions::with_uid(object.uid())
-        };
-        match self
-            .api(at, object.namespace())
-            .delete(object.name(), &options)
-            .await
-        {
+        let options =
+            DeleteOptions { propagation: Some(policy), ..DeleteOptions::with_uid(object.uid()) };
+        match self.api(at, object.namespace()).delete(object.name(), &options).await {
             Ok(_) => Ok(()),
             // Gone, or another object by now, whose own event comes.
             Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
@@ -377,25 +342,15 @@ impl Collector {
 
     fn dependants(&self, uid: &str) -> Vec<(usize, CachedObject<Unstructured>)> {
         let of_kind = |(at, informer): (usize, &SharedInformer<Unstructured>)| {
-            let owned = informer
-                .lister()
-                .by_index(BY_OWNER, uid)
-                .unwrap_or_default();
+            let owned = informer.lister().by_index(BY_OWNER, uid).unwrap_or_default();
             owned.into_iter().map(move |object| (at, object))
         };
-        self.informers
-            .iter()
-            .enumerate()
-            .flat_map(of_kind)
-            .collect()
+        self.informers.iter().enumerate().flat_map(of_kind).collect()
     }
 
     /// Where the owner that a reference names would be; `None` for a kind that is not collected.
     fn place_of(&self, owner: &OwnerReference, namespace: Option<&str>) -> Option<Item> {
-        let group = owner
-            .api_version
-            .split_once('/')
-            .map_or("", |(group, _)| group);
+        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
         let at = *self.by_type.get(&(group.to_owned(), owner.kind.clone()))?;
         let namespace = match self.kinds[at].scope() {
             Scope::Namespaced => Some(namespace?),

@@ -48,22 +48,14 @@ pub async fn run(
 }
 
 async fn reconcile(client: &Client, namespace: &Namespace) -> Result<Action, BoxError> {
-    let spec = namespace
-        .spec
-        .as_ref()
-        .and_then(|spec| spec.finalizers.as_deref());
-    let is_ours = spec
-        .unwrap_or_default()
-        .iter()
-        .any(|finalizer| finalizer == FINALIZER);
+    let spec = namespace.spec.as_ref().and_then(|spec| spec.finalizers.as_deref());
+    let is_ours = spec.unwrap_or_default().iter().any(|finalizer| finalizer == FINALIZER);
     if !namespace.is_being_deleted() || !is_ours {
         return Ok(Action::done());
     }
     // Asked anew each time, so that kinds that came since are emptied too.
     let kinds = served::kinds(client, &["list", "deletecollection"]).await?;
-    let namespaced = kinds
-        .into_iter()
-        .filter(|kind| kind.scope() == Scope::Namespaced);
+    let namespaced = kinds.into_iter().filter(|kind| kind.scope() == Scope::Namespaced);
     let mut is_empty = true;
     for kind in namespaced {
         is_empty &= empty(client, kind, namespace.name()).await?;
@@ -81,35 +73,22 @@ async fn empty(
     namespace: &str,
 ) -> Result<bool, BoxError> {
     let objects = client.api(kind).in_namespace(namespace);
-    let one = ListOptions {
-        limit: Some(1),
-        ..ListOptions::default()
-    };
+    let one = ListOptions { limit: Some(1), ..ListOptions::default() };
     if objects.list(&one).await?.items.is_empty() {
         return Ok(true);
     }
-    objects
-        .delete_collection(&DeleteOptions::default(), &ListOptions::default())
-        .await?;
+    objects.delete_collection(&DeleteOptions::default(), &ListOptions::default()).await?;
     Ok(objects.list(&one).await?.items.is_empty())
 }
 
 /// Takes our finalizer away; with the last one the server removes the namespace.
 async fn finalize(client: &Client, namespace: &Namespace) -> Result<Action, BoxError> {
     let mut namespace = namespace.clone();
-    if let Some(finalizers) = namespace
-        .spec
-        .as_mut()
-        .and_then(|spec| spec.finalizers.as_mut())
-    {
+    if let Some(finalizers) = namespace.spec.as_mut().and_then(|spec| spec.finalizers.as_mut()) {
         finalizers.retain(|finalizer| finalizer != FINALIZER);
     }
     let rest = RestClient::for_group_version(client, &GroupVersion::new("", "v1"));
-    let request = rest
-        .put()
-        .resource("namespaces")
-        .name(namespace.name())
-        .subresource("finalize");
+    let request = rest.put().resource("namespaces").name(namespace.name()).subresource("finalize");
     match request.json(&namespace).send().await {
         Ok(_) => Ok(Action::done()),
         Err(error) if error.is_not_found() => Ok(Action::done()),

@@ -56,9 +56,8 @@ impl Nodes {
         factory: &SharedInformerFactory,
         shutdown: impl Future<Output = ()> + Send,
     ) -> Result<(), BoxError> {
-        let names: Vec<String> = (0..self.count)
-            .map(|n| format!("{NODE_NAME_PREFIX}{n}"))
-            .collect();
+        let names: Vec<String> =
+            (0..self.count).map(|n| format!("{NODE_NAME_PREFIX}{n}")).collect();
         for name in &names {
             create_node(client, name).await?;
         }
@@ -104,11 +103,7 @@ impl Kubelet {
             return Ok(Action::done());
         };
         let pod = cached.get()?;
-        let node = pod
-            .spec
-            .as_ref()
-            .and_then(|spec| spec.node_name.as_deref())
-            .unwrap_or_default();
+        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
         if node.is_empty() {
             return self.place(&pod).await;
         }
@@ -119,10 +114,7 @@ impl Kubelet {
         if pod.is_being_deleted() {
             return self.stop(&pod).await;
         }
-        let phase = pod
-            .status
-            .as_ref()
-            .and_then(|status| status.phase.as_deref());
+        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
         if matches!(phase, None | Some("Pending")) {
             return self.start(&pod, node).await;
         }
@@ -140,13 +132,10 @@ impl Kubelet {
             "metadata": {"name": pod.name(), "namespace": pod.namespace(), "uid": pod.uid()},
             "target": {"apiVersion": "v1", "kind": "Node", "name": self.names[at]},
         });
-        let pods = self
-            .client
-            .in_namespace::<Pod>(pod.namespace().unwrap_or_default());
+        let pods = self.client.in_namespace::<Pod>(pod.namespace().unwrap_or_default());
         let options = CreateOptions::default();
         quiet::<serde_json::Value>(
-            pods.create_subresource(pod.name(), "binding", &binding, &options)
-                .await,
+            pods.create_subresource(pod.name(), "binding", &binding, &options).await,
         )
     }
 
@@ -158,11 +147,8 @@ impl Kubelet {
         let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let condition =
             |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": now});
-        let containers = pod
-            .spec
-            .as_ref()
-            .map(|spec| spec.containers.as_slice())
-            .unwrap_or_default();
+        let containers =
+            pod.spec.as_ref().map(|spec| spec.containers.as_slice()).unwrap_or_default();
         let container = |c: &k8s_openapi::api::core::v1::Container| {
             json!({
                 "name": c.name, "image": c.image, "imageID": "", "ready": true, "started": true,
@@ -177,13 +163,8 @@ impl Kubelet {
         });
         tracing::debug!(pod = %pod.key(), node, "runs");
         let patch = Patch::merge(json!({"metadata": {"uid": pod.uid()}, "status": status}))?;
-        let pods = self
-            .client
-            .in_namespace::<Pod>(pod.namespace().unwrap_or_default());
-        quiet(
-            pods.patch_status(pod.name(), &patch, &PatchOptions::default())
-                .await,
-        )
+        let pods = self.client.in_namespace::<Pod>(pod.namespace().unwrap_or_default());
+        quiet(pods.patch_status(pod.name(), &patch, &PatchOptions::default()).await)
     }
 
     async fn stop(&self, pod: &Pod) -> Result<Action, BoxError> {
@@ -197,21 +178,17 @@ impl Kubelet {
             grace_period: Some(Duration::ZERO),
             ..DeleteOptions::with_uid(pod.uid())
         };
-        let pods = self
-            .client
-            .in_namespace::<Pod>(pod.namespace().unwrap_or_default());
+        let pods = self.client.in_namespace::<Pod>(pod.namespace().unwrap_or_default());
         quiet(pods.delete(pod.name(), &options).await)
     }
 
     fn since(&self, pod: &Pod, which: impl Fn(&mut Since) -> &mut Option<Instant>) -> Instant {
         let mut started = self.started();
-        let since = started
-            .entry(pod.uid().to_owned())
-            .or_insert_with(|| Since {
-                running: None,
-                stopping: None,
-                key: pod.key(),
-            });
+        let since = started.entry(pod.uid().to_owned()).or_insert_with(|| Since {
+            running: None,
+            stopping: None,
+            key: pod.key(),
+        });
         *which(since).get_or_insert_with(Instant::now)
     }
 
@@ -252,8 +229,6 @@ async fn create_node(client: &Client, name: &str) -> Result<(), BoxError> {
     };
     // The server drops the status of what is created.
     let patch = Patch::merge(json!({"status": node.status}))?;
-    nodes
-        .patch_status(created.name(), &patch, &PatchOptions::default())
-        .await?;
+    nodes.patch_status(created.name(), &patch, &PatchOptions::default()).await?;
     Ok(())
 }

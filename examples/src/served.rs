@@ -25,26 +25,16 @@ pub async fn kinds(
     let groups: APIGroupList = rest.get().abs_path("/apis").send().await?.decode()?;
     let mut versions = vec![GroupVersion::new("", "v1")];
     for group in groups.groups {
-        let preferred = group
-            .preferred_version
-            .or_else(|| group.versions.into_iter().next());
+        let preferred = group.preferred_version.or_else(|| group.versions.into_iter().next());
         versions.extend(preferred.and_then(|version| version.group_version.parse().ok()));
     }
     let mut kinds = Vec::new();
     for version in versions {
         let path = format!("/{}", version.path());
-        match rest
-            .get()
-            .abs_path(&path)
-            .send()
-            .await
-            .and_then(|answer| answer.decode())
-        {
+        match rest.get().abs_path(&path).send().await.and_then(|answer| answer.decode()) {
             Ok::<APIResourceList, _>(list) => {
                 kinds.extend(
-                    list.resources
-                        .iter()
-                        .filter_map(|served| kind(&version, served, verbs)),
+                    list.resources.iter().filter_map(|served| kind(&version, served, verbs)),
                 );
             }
             Err(error) if error.status().is_some() => {
@@ -66,14 +56,6 @@ fn kind(
     if is_subresource || !verbs.iter().all(has) {
         return None;
     }
-    let scope = if served.namespaced {
-        Scope::Namespaced
-    } else {
-        Scope::Cluster
-    };
-    Some(Kind::dynamic(
-        version.with_kind(served.kind.clone()),
-        served.name.clone(),
-        scope,
-    ))
+    let scope = if served.namespaced { Scope::Namespaced } else { Scope::Cluster };
+    Some(Kind::dynamic(version.with_kind(served.kind.clone()), served.name.clone(), scope))
 }

@@ -40,8 +40,7 @@ async fn in_the_background_what_is_owned_goes_with_its_last_owner() {
     maps.delete("one", &DeleteOptions::default()).await.unwrap();
     // It has another owner: it stays, without the reference to the one that is gone.
     let left = until(&maps, |maps| {
-        maps.iter()
-            .any(|map| map.name() == "child" && map.owner_references().len() == 1)
+        maps.iter().any(|map| map.name() == "child" && map.owner_references().len() == 1)
     })
     .await;
     assert_eq!(names(&left), ["child", "grandchild", "two"]);
@@ -73,10 +72,8 @@ async fn in_the_foreground_the_owner_waits_for_those_that_block_it() {
     let options = DeleteOptions::with_propagation(PropagationPolicy::Foreground);
     maps.delete("owner", &options).await.unwrap();
     // The free one goes; the held one is marked; the owner waits for it.
-    let left = until(&maps, |maps| {
-        maps.len() == 2 && maps.iter().all(Object::is_being_deleted)
-    })
-    .await;
+    let left =
+        until(&maps, |maps| maps.len() == 2 && maps.iter().all(Object::is_being_deleted)).await;
     assert_eq!(names(&left), ["held", "owner"]);
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(until(&maps, |_| true).await.len(), 2);

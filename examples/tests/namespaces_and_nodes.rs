@@ -17,13 +17,7 @@ use tokio::time::Instant;
 
 async fn start(nodes: Nodes) -> (Client, Controllers) {
     let client = DevServer::start().await.unwrap().client();
-    let controllers = Controllers::start(
-        &client,
-        Settings {
-            nodes,
-            ..Settings::default()
-        },
-    );
+    let controllers = Controllers::start(&client, Settings { nodes, ..Settings::default() });
     (client, controllers)
 }
 
@@ -42,49 +36,29 @@ async fn a_namespace_goes_with_all_that_is_in_it() {
     create(&pods, &pod("web", json!({}))).await;
     until(&pods, |pods| pods.iter().any(is_ready)).await;
 
-    namespaces
-        .delete("lab", &DeleteOptions::default())
-        .await
-        .unwrap();
+    namespaces.delete("lab", &DeleteOptions::default()).await.unwrap();
     until(&pods, |pods| pods.is_empty()).await;
     // What is held holds the namespace, in which nothing new can be made.
     let more: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "more"}})).unwrap();
-    let refused = maps
-        .create(&more, &CreateOptions::default())
-        .await
-        .unwrap_err();
+    let refused = maps.create(&more, &CreateOptions::default()).await.unwrap_err();
     assert!(refused.is_namespace_terminating(), "{refused}");
     tokio::time::sleep(Duration::from_secs(10)).await;
     support::merge(&maps, "held", json!({"metadata": {"finalizers": null}})).await;
-    until(&namespaces, |all| {
-        all.iter().all(|namespace| namespace.name() != "lab")
-    })
-    .await;
+    until(&namespaces, |all| all.iter().all(|namespace| namespace.name() != "lab")).await;
     controllers.shutdown().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn pods_get_a_node_and_become_ready_after_the_delay() {
-    let nodes = Nodes {
-        ready_after: Duration::from_secs(7),
-        ..Nodes::default()
-    };
+    let nodes = Nodes { ready_after: Duration::from_secs(7), ..Nodes::default() };
     let (client, controllers) = start(nodes).await;
     let pods = client.in_namespace::<Pod>("default");
     let started = Instant::now();
     create(&pods, &pod("web", json!({}))).await;
     let ready = until(&pods, |pods| is_ready(&pods[0])).await.remove(0);
-    assert!(
-        started.elapsed() >= Duration::from_secs(7),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() >= Duration::from_secs(7), "{:?}", started.elapsed());
     assert_eq!(phase(&ready), "Running");
-    let node = ready
-        .spec
-        .as_ref()
-        .and_then(|spec| spec.node_name.clone())
-        .unwrap();
+    let node = ready.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap();
     let nodes = until(&client.cluster::<Node>(), |nodes| nodes.len() == 3).await;
     assert!(nodes.iter().any(|known| known.name() == node), "{node}");
     controllers.shutdown().await.unwrap();
@@ -92,21 +66,11 @@ async fn pods_get_a_node_and_become_ready_after_the_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_stops_in_its_own_time_but_within_its_grace_period() {
-    let nodes = Nodes {
-        stops_after: Duration::from_secs(20),
-        ..Nodes::default()
-    };
+    let nodes = Nodes { stops_after: Duration::from_secs(20), ..Nodes::default() };
     let (client, controllers) = start(nodes).await;
     let pods = client.in_namespace::<Pod>("default");
     for (name, grace, least, most) in [("slow", 60, 20, 22), ("cut", 5, 5, 7)] {
-        create(
-            &pods,
-            &pod(
-                name,
-                json!({"spec": {"terminationGracePeriodSeconds": grace}}),
-            ),
-        )
-        .await;
+        create(&pods, &pod(name, json!({"spec": {"terminationGracePeriodSeconds": grace}}))).await;
         until(&pods, |pods| pods.iter().any(is_ready)).await;
         let asked = Instant::now();
         pods.delete(name, &DeleteOptions::default()).await.unwrap();

@@ -16,10 +16,7 @@ pub(crate) struct Error {
 impl Error {
     /// An error with nothing beneath it.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            source: None,
-        }
+        Self { message: message.into(), source: None }
     }
 
     /// The message followed by those of all its causes, as one line prints them.
@@ -43,9 +40,7 @@ impl fmt::Display for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.source
-            .as_ref()
-            .map(|source| &**source as &(dyn StdError + 'static))
+        self.source.as_ref().map(|source| &**source as &(dyn StdError + 'static))
     }
 }
 
@@ -57,9 +52,6 @@ pub(crate) trait Context<T> {
 
 impl<T, E: StdError + Send + Sync + 'static> Context<T> for std::result::Result<T, E> {
     fn context<M: Into<String>>(self, attempt: impl FnOnce() -> M) -> Result<T> {
-        self.map_err(|source| Error {
-            message: attempt().into(),
-            source: Some(Box::new(source)),
-        })
+        self.map_err(|source| Error { message: attempt().into(), source: Some(Box::new(source)) })
     }
 }

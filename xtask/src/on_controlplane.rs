@@ -38,45 +38,23 @@ pub(crate) struct Conformance {
 
 /// The story of `kubewright demo`, told on the real API server.
 pub(crate) fn demo() -> Result<ExitCode> {
-    let program = programs::build(
-        "kubewright-cli",
-        Target::Bin,
-        "kubewright",
-        Profile::Release,
-    )?;
+    let program = programs::build("kubewright-cli", Target::Bin, "kubewright", Profile::Release)?;
     // The shell knows the kubeconfig only once the control plane is up.
     let script = r#"exec "$0" demo --kubeconfig "$KUBECONFIG""#;
-    run(vec![
-        "sh".into(),
-        "-c".into(),
-        script.into(),
-        program.into(),
-    ])
+    run(vec!["sh".into(), "-c".into(), script.into(), program.into()])
 }
 
 /// 250 watches on one client, among them one that is never read, while calls go on.
 pub(crate) fn streams(args: &Streams) -> Result<ExitCode> {
-    let program = programs::build(
-        "kubewright-client",
-        Target::Example,
-        "streams",
-        Profile::Release,
-    )?;
-    run(vec![
-        program.into(),
-        "--seconds".into(),
-        args.seconds.to_string().into(),
-    ])
+    let program =
+        programs::build("kubewright-client", Target::Example, "streams", Profile::Release)?;
+    run(vec![program.into(), "--seconds".into(), args.seconds.to_string().into()])
 }
 
 /// The API server killed between a create and its answer.
 pub(crate) fn chaos(args: &Chaos) -> Result<ExitCode> {
-    let program = programs::build(
-        "kubewright-chaos",
-        Target::Bin,
-        "kubewright-chaos",
-        Profile::Dev,
-    )?;
+    let program =
+        programs::build("kubewright-chaos", Target::Bin, "kubewright-chaos", Profile::Dev)?;
     let restart = std::env::current_exe().context(|| "cannot tell which program this is")?;
     run(vec![
         program.into(),

@@ -32,18 +32,11 @@ pub(crate) fn build(
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(workspace::root()?);
-    let flag = if target == Target::Bin {
-        "--bin"
-    } else {
-        "--example"
-    };
+    let flag = if target == Target::Bin { "--bin" } else { "--example" };
     command.args(["build", "--package", package, flag, name]);
     command.args((profile == Profile::Release).then_some("--release"));
     command.arg("--message-format=json-render-diagnostics");
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .context(|| "cannot run cargo")?;
+    let output = command.stderr(Stdio::inherit()).output().context(|| "cannot run cargo")?;
     if !output.status.success() {
         return Err(Error::new(format!("cannot build {name} of {package}")));
     }

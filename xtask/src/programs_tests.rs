@@ -7,9 +7,6 @@ not json
 {"reason":"compiler-artifact","target":{"name":"kubewright"},"executable":null}
 {"reason":"compiler-artifact","target":{"name":"kubewright"},"executable":"/t/kubewright"}
 {"reason":"build-finished","success":true}"#;
-    assert_eq!(
-        executable_in(messages, "kubewright"),
-        Some(PathBuf::from("/t/kubewright"))
-    );
+    assert_eq!(executable_in(messages, "kubewright"), Some(PathBuf::from("/t/kubewright")));
     assert_eq!(executable_in("", "kubewright"), None);
 }

@@ -14,15 +14,8 @@ const TOOL: &str = "tools/schema";
 const SCHEMA: &str = "crates/wire/src/protobuf/schema.txt";
 const SOURCE: &str = "# source: ";
 /// All that decides what is written. The program itself counts too: what it knows of types changes as well.
-const SOURCES: [&str; 7] = [
-    "go.mod",
-    "go.sum",
-    "roots.txt",
-    "main.go",
-    "roots.go",
-    "schema.go",
-    "field.go",
-];
+const SOURCES: [&str; 7] =
+    ["go.mod", "go.sum", "roots.txt", "main.go", "roots.go", "schema.go", "field.go"];
 
 #[derive(ClapArgs)]
 pub(crate) struct Args {
@@ -63,10 +56,7 @@ fn write(schema: &Path, tool: &Path) -> Result<()> {
 fn check(schema: &Path, tool: &Path) -> Result<()> {
     let text =
         fs::read_to_string(schema).context(|| format!("cannot read {}", schema.display()))?;
-    let written = text
-        .lines()
-        .find_map(|line| line.strip_prefix(SOURCE))
-        .unwrap_or_default();
+    let written = text.lines().find_map(|line| line.strip_prefix(SOURCE)).unwrap_or_default();
     let wanted = fingerprint(tool)?;
     if written == wanted {
         return Ok(());
@@ -98,11 +88,7 @@ fn fingerprint(tool: &Path) -> Result<String> {
 
 fn api_version(go_mod: &str) -> Option<&str> {
     let line = |line: &'_ str| line.trim().starts_with("k8s.io/api ");
-    go_mod
-        .lines()
-        .find(|text| line(text))?
-        .split_whitespace()
-        .nth(1)
+    go_mod.lines().find(|text| line(text))?.split_whitespace().nth(1)
 }
 
 /// The comparison itself is a test of `kubewright-wire` that only runs when asked for: it needs the module's files.
@@ -117,14 +103,7 @@ fn check_fixtures(root: &Path, tool: &Path) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .current_dir(root)
-        .args([
-            "test",
-            "--quiet",
-            "--package",
-            "kubewright-wire",
-            "--lib",
-            "fixtures",
-        ])
+        .args(["test", "--quiet", "--package", "kubewright-wire", "--lib", "fixtures"])
         .args(["--", "--ignored", "--nocapture"])
         .env("KUBEWRIGHT_FIXTURES", &fixtures)
         .env("KUBEWRIGHT_SCHEMA", &schema)
@@ -133,10 +112,7 @@ fn check_fixtures(root: &Path, tool: &Path) -> Result<()> {
     if status.success() {
         return Ok(());
     }
-    Err(Error::new(format!(
-        "the codec differs from the fixtures in {}",
-        fixtures.display()
-    )))
+    Err(Error::new(format!("the codec differs from the fixtures in {}", fixtures.display())))
 }
 
 fn go(tool: &Path, arguments: &[&str]) -> Result<String> {

@@ -17,14 +17,8 @@ fn a_changed_source_makes_it_stale() {
 
     let go_mod = fs::read_to_string(copy.path().join("go.mod")).unwrap();
     let version = api_version(&go_mod).unwrap();
-    fs::write(
-        copy.path().join("go.mod"),
-        go_mod.replace(version, "v0.99.0"),
-    )
-    .unwrap();
-    let refused = check(&root.join(SCHEMA), copy.path())
-        .unwrap_err()
-        .to_string();
+    fs::write(copy.path().join("go.mod"), go_mod.replace(version, "v0.99.0")).unwrap();
+    let refused = check(&root.join(SCHEMA), copy.path()).unwrap_err().to_string();
     assert!(refused.contains("k8s.io/api v0.99.0"), "{refused}");
     assert!(refused.contains("cargo xtask schema"), "{refused}");
 }

@@ -42,18 +42,13 @@ fn go_on(folder: &str, word: &str) {
 fn pids(folder: &str) -> Vec<i64> {
     let text = fs::read(Path::new(folder).join("controlplane.json")).expect("a state file");
     let state: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
-    ["etcd", "apiserver"]
-        .iter()
-        .map(|name| state[name]["pid"].as_i64().expect("a pid"))
-        .collect()
+    ["etcd", "apiserver"].iter().map(|name| state[name]["pid"].as_i64().expect("a pid")).collect()
 }
 
 /// Whether a process has not ended; a zombie has.
 fn runs(pid: i64) -> bool {
-    let output = Command::new("ps")
-        .args(["-o", "state=", "-p", &pid.to_string()])
-        .output()
-        .expect("ps");
+    let output =
+        Command::new("ps").args(["-o", "state=", "-p", &pid.to_string()]).output().expect("ps");
     let state = String::from_utf8_lossy(&output.stdout);
     !state.trim().is_empty() && !state.trim().starts_with('Z')
 }
@@ -67,10 +62,7 @@ fn assert_gone_soon(folder: &str, pids: &[i64]) {
 }
 
 fn signal(name: &str, pid: u32) {
-    let status = Command::new("kill")
-        .args([name, &pid.to_string()])
-        .status()
-        .expect("kill");
+    let status = Command::new("kill").args([name, &pid.to_string()]).status().expect("kill");
     assert!(status.success());
 }
 
@@ -133,15 +125,9 @@ fn a_killed_supervisor_leaves_nothing_behind() {
 #[test]
 #[ignore = "builds Kubernetes at its first start"]
 fn a_refused_argument_shows_what_the_apiserver_said() {
-    let output = xtask(&[
-        "controlplane",
-        "run",
-        "--extra-apiserver-arg=--nonsense",
-        "--",
-        "true",
-    ])
-    .output()
-    .expect("xtask runs");
+    let output = xtask(&["controlplane", "run", "--extra-apiserver-arg=--nonsense", "--", "true"])
+        .output()
+        .expect("xtask runs");
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("unknown flag: --nonsense"), "{errors}");

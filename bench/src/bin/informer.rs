@@ -48,10 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let before = cpu_seconds();
         enough.notified().await;
         let used = cpu_seconds() - before;
-        println!(
-            "{wanted} updates: CPU {:.0} µs each",
-            used * 1e6 / wanted as f64
-        );
+        println!("{wanted} updates: CPU {:.0} µs each", used * 1e6 / wanted as f64);
     }
     factory.shutdown().await;
     Ok(())

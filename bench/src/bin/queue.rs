@@ -13,10 +13,7 @@ const CHURNED: usize = 100_000;
 
 #[tokio::main]
 async fn main() {
-    let workers = std::env::args()
-        .nth(1)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(2);
+    let workers = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(2);
     let keys: Vec<ObjectKey> = (0..KEYS)
         .map(|n| ObjectKey::namespaced(&format!("namespace-{}", n % 50), &format!("name-{n}")))
         .collect();

@@ -36,9 +36,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         },
     }))?;
     let created = sets.create(&set, &CreateOptions::default()).await?;
-    let mut watch = sets
-        .watch(&WatchOptions::from_version(created.resource_version()))
-        .await?;
+    let mut watch = sets.watch(&WatchOptions::from_version(created.resource_version())).await?;
     let mut statuses = 0;
     while let Some(event) = watch.next().await {
         let WatchEvent::Modified(set) = event? else {
@@ -51,12 +49,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     }
     let took = started.elapsed();
     let calls = replicaset.calls();
-    let decodes: u64 = controllers
-        .factory()
-        .status()
-        .iter()
-        .map(|status| status.decodes)
-        .sum();
+    let decodes: u64 = controllers.factory().status().iter().map(|status| status.decodes).sum();
     println!("{pods} pods ready after {:.2} s", took.as_secs_f64());
     println!(
         "calls of the ReplicaSet controller: {calls}; {:.3} a pod",

@@ -78,10 +78,8 @@ async fn one_of_many_deletions_wins(c: Context) -> Outcome {
 async fn made_up_names_do_not_collide(c: Context) -> Outcome {
     let object = json!({"metadata": {"generateName": "a-"}});
     let created = try_join_all((0..30).map(|_| c.create("configmaps", object.clone()))).await?;
-    let names: BTreeSet<String> = created
-        .iter()
-        .map(|object| object.at("/metadata/name"))
-        .collect();
+    let names: BTreeSet<String> =
+        created.iter().map(|object| object.at("/metadata/name")).collect();
     ensure_eq!(names.len(), 30, "how many names");
     ensure_eq!(c.names("configmaps").await?.len(), 30, "how many exist");
     Ok(())
@@ -99,27 +97,19 @@ async fn patches_of_different_fields_all_hold(c: Context) -> Outcome {
             answer?.expect(200)?;
         }
     }
-    let data = c.read("configmaps/a").await?["data"]
-        .as_object()
-        .map_or(0, serde_json::Map::len);
+    let data = c.read("configmaps/a").await?["data"].as_object().map_or(0, serde_json::Map::len);
     ensure_eq!(data, 21, "how many keys there are");
     Ok(())
 }
 
 async fn a_counter_with_retries_counts_all(c: Context) -> Outcome {
-    c.create(
-        "configmaps",
-        json!({"metadata": {"name": "a"}, "data": {"n": "0"}}),
-    )
-    .await?;
+    c.create("configmaps", json!({"metadata": {"name": "a"}, "data": {"n": "0"}})).await?;
     let count = |c: Context| async move {
         for _ in 0..5 {
             loop {
                 let mut object = c.read("configmaps/a").await?;
-                let number: u32 = object
-                    .at("/data/n")
-                    .parse()
-                    .map_err(|error| format!("{error}"))?;
+                let number: u32 =
+                    object.at("/data/n").parse().map_err(|error| format!("{error}"))?;
                 object["data"]["n"] = json!((number + 1).to_string());
                 let answer = c.put("configmaps/a", &object).await?;
                 if answer.code == 200 {
@@ -131,22 +121,14 @@ async fn a_counter_with_retries_counts_all(c: Context) -> Outcome {
         Ok::<(), String>(())
     };
     try_join_all((0..5).map(|_| count(c.clone()))).await?;
-    ensure_eq!(
-        c.read("configmaps/a").await?.at("/data/n"),
-        "25",
-        "the count"
-    );
+    ensure_eq!(c.read("configmaps/a").await?.at("/data/n"), "25", "the count");
     Ok(())
 }
 
 async fn versions_are_all_different(c: Context) -> Outcome {
     let names: Vec<String> = (0..20).map(|number| format!("a{number}")).collect();
-    let created = try_join_all(
-        names
-            .iter()
-            .map(|name| c.create("configmaps", config_map(name))),
-    )
-    .await?;
+    let created =
+        try_join_all(names.iter().map(|name| c.create("configmaps", config_map(name)))).await?;
     let versions: BTreeSet<String> = created.iter().map(At::version).collect();
     ensure_eq!(versions.len(), 20, "how many versions");
     Ok(())
@@ -162,9 +144,7 @@ async fn two_watches_see_one_order(c: Context) -> Outcome {
         async move {
             c.create("configmaps", config_map(name)).await?;
             let path = format!("configmaps/{name}");
-            c.merge(&path, json!({"data": {"k": "w"}}))
-                .await?
-                .expect(200)?;
+            c.merge(&path, json!({"data": {"k": "w"}})).await?.expect(200)?;
             c.delete(&path).await?.expect(200)
         }
     }));
@@ -176,16 +156,9 @@ async fn two_watches_see_one_order(c: Context) -> Outcome {
         let [Some(one), Some(two)] = seen else {
             return Err(format!("the end after {number} events"));
         };
-        ensure_eq!(
-            (&one.kind, &one.object),
-            (&two.kind, &two.object),
-            "event {number}"
-        );
+        ensure_eq!((&one.kind, &one.object), (&two.kind, &two.object), "event {number}");
         let version = one.object.version_number()?;
-        ensure!(
-            version > last,
-            "event {number} has version {version} after {last}"
-        );
+        ensure!(version > last, "event {number} has version {version} after {last}");
         last = version;
     }
     Ok(())
@@ -193,10 +166,7 @@ async fn two_watches_see_one_order(c: Context) -> Outcome {
 
 async fn a_lease_has_one_holder(c: Context) -> Outcome {
     let created = c
-        .create(
-            "leases",
-            json!({"metadata": {"name": "a"}, "spec": {"leaseDurationSeconds": 15}}),
-        )
+        .create("leases", json!({"metadata": {"name": "a"}, "spec": {"leaseDurationSeconds": 15}}))
         .await?;
     let answers = try_join_all((0..8).map(|number| {
         let mut lease = created.clone();
@@ -208,10 +178,6 @@ async fn a_lease_has_one_holder(c: Context) -> Outcome {
     let winners: Vec<&Answer> = answers.iter().filter(|answer| answer.code == 200).collect();
     ensure_eq!(winners.len(), 1, "how many won");
     let holder = c.read("leases/a").await?.at("/spec/holderIdentity");
-    ensure_eq!(
-        winners[0].body.at("/spec/holderIdentity"),
-        holder,
-        "who won, and who holds it"
-    );
+    ensure_eq!(winners[0].body.at("/spec/holderIdentity"), holder, "who won, and who holds it");
     Ok(())
 }

@@ -38,11 +38,7 @@ async fn generation_counts_all_but_metadata_and_status(context: Context) -> Outc
     ];
     for (path, patch, expected) in steps {
         let written = context.merge(path, patch.clone()).await?.expect(200)?;
-        ensure_eq!(
-            written["metadata"]["generation"],
-            expected,
-            "the generation after {patch}"
-        );
+        ensure_eq!(written["metadata"]["generation"], expected, "the generation after {patch}");
     }
     Ok(())
 }
@@ -54,18 +50,10 @@ async fn status_is_ignored_on_create_and_by_the_main_resource(context: Context) 
     let made = context.create("widgets", object).await?;
     ensure!(made.get("status").is_none(), "it was taken: {made}");
     let patch = json!({"status": {"x": 1}});
-    ensure_eq!(
-        context.merge(PATH, patch).await?.expect(200)?,
-        made,
-        "after a patch"
-    );
+    ensure_eq!(context.merge(PATH, patch).await?.expect(200)?, made, "after a patch");
     let mut object = made.clone();
     object["status"] = json!({"x": 1});
-    ensure_eq!(
-        context.put(PATH, &object).await?.expect(200)?,
-        made,
-        "after an update"
-    );
+    ensure_eq!(context.put(PATH, &object).await?.expect(200)?, made, "after an update");
     Ok(())
 }
 
@@ -76,47 +64,27 @@ async fn the_status_resource_changes_the_status_alone(context: Context) -> Outco
     let metadata =
         json!({"labels": {"l": "m"}, "annotations": {"l": "m"}, "finalizers": [FINALIZER]});
     let patch = json!({"metadata": metadata, "spec": {"size": 9}, "extra": 1, "status": {"x": 1}});
-    let patched = context
-        .merge("widgets/a/status", patch)
-        .await?
-        .expect(200)?;
+    let patched = context.merge("widgets/a/status", patch).await?.expect(200)?;
     ensure_eq!(
         (&patched["spec"], &patched["status"]),
         (&made["spec"], &json!({"x": 1})),
         "after a patch"
     );
-    ensure!(
-        patched.get("extra").is_none(),
-        "another field was written: {patched}"
-    );
+    ensure!(patched.get("extra").is_none(), "another field was written: {patched}");
     for field in ["labels", "annotations", "finalizers"] {
-        ensure!(
-            patched["metadata"].get(field).is_none(),
-            "{field} were written: {patched}"
-        );
+        ensure!(patched["metadata"].get(field).is_none(), "{field} were written: {patched}");
     }
-    ensure!(
-        patched.version() != made.version(),
-        "the version is still {}",
-        made.version()
-    );
+    ensure!(patched.version() != made.version(), "the version is still {}", made.version());
     let mut object = patched.clone();
     object["spec"]["size"] = json!(9);
     object["status"] = json!({"z": 1});
-    let written = context
-        .put("widgets/a/status", &object)
-        .await?
-        .expect(200)?;
+    let written = context.put("widgets/a/status", &object).await?.expect(200)?;
     ensure_eq!(
         (&written["spec"], &written["status"]),
         (&made["spec"], &json!({"z": 1})),
         "after an update"
     );
-    ensure_eq!(
-        context.read("widgets/a/status").await?,
-        written,
-        "what is stored"
-    );
+    ensure_eq!(context.read("widgets/a/status").await?, written, "what is stored");
     Ok(())
 }
 
@@ -125,10 +93,7 @@ async fn without_the_subresource_status_is_a_field(context: Context) -> Outcome 
     serve(&context).await?;
     let made = context.create("plains", plain("a")).await?;
     ensure_eq!(made["status"], json!({"x": 1}), "the status");
-    let written = context
-        .merge("plains/a", json!({"status": {"x": 2}}))
-        .await?
-        .expect(200)?;
+    let written = context.merge("plains/a", json!({"status": {"x": 2}})).await?.expect(200)?;
     ensure_eq!(written["status"], json!({"x": 2}), "the status");
     ensure_eq!(written["metadata"]["generation"], 2, "the generation");
     Ok(())
@@ -139,10 +104,7 @@ async fn without_the_subresources_there_are_no_such_paths(context: Context) -> O
     context.create("plains", plain("a")).await?;
     for path in ["plains/a/status", "plains/a/scale"] {
         context.get(path).await?.refused(404, "NotFound")?;
-        context
-            .merge(path, json!({"status": {}}))
-            .await?
-            .refused(404, "NotFound")?;
+        context.merge(path, json!({"status": {}})).await?.refused(404, "NotFound")?;
     }
     Ok(())
 }
@@ -155,14 +117,9 @@ async fn they_can_be_selected_by_declared_fields(context: Context) -> Outcome {
     }
     let found = context.names("widgets?fieldSelector=spec.size%3D1").await?;
     ensure_eq!(found, ["a", "c"], "those of size 1");
-    let found = context
-        .names("widgets?fieldSelector=spec.size!%3D1,metadata.name%3Db")
-        .await?;
+    let found = context.names("widgets?fieldSelector=spec.size!%3D1,metadata.name%3Db").await?;
     ensure_eq!(found, ["b"], "the other by name");
-    for path in [
-        "widgets?fieldSelector=spec.bogus%3D1",
-        "plains?fieldSelector=spec.size%3D1",
-    ] {
+    for path in ["widgets?fieldSelector=spec.bogus%3D1", "plains?fieldSelector=spec.size%3D1"] {
         let status = context.get(path).await?.refused(400, "BadRequest")?;
         let message = status.at("/message");
         ensure!(
@@ -181,10 +138,7 @@ async fn a_watch_follows_declared_fields(context: Context) -> Outcome {
     let mut watch = context.watch(&path).await?;
     context.create("widgets", widget("a", 1)).await?;
     for size in [2, 3] {
-        context
-            .merge(PATH, json!({"spec": {"size": size}}))
-            .await?
-            .expect(200)?;
+        context.merge(PATH, json!({"spec": {"size": size}})).await?.expect(200)?;
     }
     context.create("widgets", widget("b", 2)).await?;
     watch.expect("ADDED", "a").await?;
@@ -201,23 +155,13 @@ async fn a_scale_reads_and_writes_the_declared_fields(context: Context) -> Outco
     serve(&context).await?;
     context.create("widgets", widget("a", 1)).await?;
     let status = json!({"status": {"replicas": 2, "selector": "app=x"}});
-    context
-        .merge("widgets/a/status", status)
-        .await?
-        .expect(200)?;
+    context.merge("widgets/a/status", status).await?.expect(200)?;
     let mut scale = context.read("widgets/a/scale").await?;
     ensure_eq!(scale["spec"], json!({"replicas": 1}), "what is wanted");
-    ensure_eq!(
-        scale["status"],
-        json!({"replicas": 2, "selector": "app=x"}),
-        "what there is"
-    );
+    ensure_eq!(scale["status"], json!({"replicas": 2, "selector": "app=x"}), "what there is");
     scale["spec"]["replicas"] = json!(4);
     context.put("widgets/a/scale", &scale).await?.expect(200)?;
-    context
-        .put("widgets/a/scale", &scale)
-        .await?
-        .refused(409, "Conflict")?;
+    context.put("widgets/a/scale", &scale).await?.refused(409, "Conflict")?;
     let patch = json!({"spec": {"replicas": 7}});
     context.merge("widgets/a/scale", patch).await?.expect(200)?;
     let object = context.read(PATH).await?;

@@ -77,44 +77,20 @@ impl k8s_openapi::Metadata for Widget {
 
 impl Widget {
     fn new(name: &str, size: i64) -> Self {
-        let metadata = ObjectMeta {
-            name: Some(name.to_owned()),
-            ..ObjectMeta::default()
-        };
-        Self {
-            metadata,
-            spec: WidgetSpec { size, replicas: 1 },
-            status: None,
-        }
+        let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+        Self { metadata, spec: WidgetSpec { size, replicas: 1 }, status: None }
     }
 }
 
 async fn a_type_by_hand_works_through_an_api(context: Context) -> Outcome {
     serve(&context).await?;
     let api = context.client().in_namespace::<Widget>(context.namespace());
-    let made = api
-        .create(&Widget::new("a", 1), &CreateOptions::default())
-        .await
-        .map_err(text)?;
-    ensure_eq!(
-        made.spec,
-        WidgetSpec {
-            size: 1,
-            replicas: 1
-        },
-        "the spec"
-    );
-    ensure_eq!(
-        api.get("a", &GetOptions::default()).await.map_err(text)?,
-        made,
-        "what is stored"
-    );
+    let made = api.create(&Widget::new("a", 1), &CreateOptions::default()).await.map_err(text)?;
+    ensure_eq!(made.spec, WidgetSpec { size: 1, replicas: 1 }, "the spec");
+    ensure_eq!(api.get("a", &GetOptions::default()).await.map_err(text)?, made, "what is stored");
     let mut object = made.clone();
     object.spec.size = 2;
-    let written = api
-        .replace(&object, &ReplaceOptions::default())
-        .await
-        .map_err(text)?;
+    let written = api.replace(&object, &ReplaceOptions::default()).await.map_err(text)?;
     ensure_eq!(
         (written.spec.size, written.metadata.generation),
         (2, Some(2)),
@@ -126,60 +102,30 @@ async fn a_type_by_hand_works_through_an_api(context: Context) -> Outcome {
         "an old version gave {stale:?}"
     );
     let patch = Patch::merge(json!({"status": {"ready": true}})).map_err(text)?;
-    let patched = api
-        .patch_status("a", &patch, &PatchOptions::default())
-        .await
-        .map_err(text)?;
-    ensure_eq!(
-        patched.status,
-        Some(WidgetStatus { ready: true }),
-        "the status"
-    );
-    let scale = api
-        .get_scale("a", &GetOptions::default())
-        .await
-        .map_err(text)?;
-    ensure_eq!(
-        scale.spec.and_then(|spec| spec.replicas),
-        Some(1),
-        "the replicas of the scale"
-    );
+    let patched = api.patch_status("a", &patch, &PatchOptions::default()).await.map_err(text)?;
+    ensure_eq!(patched.status, Some(WidgetStatus { ready: true }), "the status");
+    let scale = api.get_scale("a", &GetOptions::default()).await.map_err(text)?;
+    ensure_eq!(scale.spec.and_then(|spec| spec.replicas), Some(1), "the replicas of the scale");
     let list = api.list(&ListOptions::default()).await.map_err(text)?;
     ensure_eq!(list.items, [patched], "the list");
-    api.delete("a", &DeleteOptions::default())
-        .await
-        .map_err(text)?;
+    api.delete("a", &DeleteOptions::default()).await.map_err(text)?;
     let gone = api.get("a", &GetOptions::default()).await;
-    ensure!(
-        gone.as_ref().is_err_and(|error| error.is_not_found()),
-        "what is gone gave {gone:?}"
-    );
+    ensure!(gone.as_ref().is_err_and(|error| error.is_not_found()), "what is gone gave {gone:?}");
     Ok(())
 }
 
 async fn unstructured_works_through_an_api(context: Context) -> Outcome {
     serve(&context).await?;
-    let api = context
-        .client()
-        .api(dynamic_kind())
-        .in_namespace(context.namespace());
+    let api = context.client().api(dynamic_kind()).in_namespace(context.namespace());
     let mut object = Unstructured::new(dynamic_kind().gvk(), "a");
     object.set_field(&["spec", "size"], 1);
-    let made = api
-        .create(&object, &CreateOptions::default())
-        .await
-        .map_err(text)?;
+    let made = api.create(&object, &CreateOptions::default()).await.map_err(text)?;
     ensure_eq!(made.field(&["spec", "size"]), Some(&json!(1)), "the size");
     let patch = Patch::merge(json!({"spec": {"size": 2}})).map_err(text)?;
-    let patched = api
-        .patch("a", &patch, &PatchOptions::default())
-        .await
-        .map_err(text)?;
+    let patched = api.patch("a", &patch, &PatchOptions::default()).await.map_err(text)?;
     let list = api.list(&ListOptions::default()).await.map_err(text)?;
     ensure_eq!(list.items, [patched], "the list");
-    api.delete("a", &DeleteOptions::default())
-        .await
-        .map_err(text)?;
+    api.delete("a", &DeleteOptions::default()).await.map_err(text)?;
     Ok(())
 }
 
@@ -194,10 +140,7 @@ async fn unstructured_works_through_informers(context: Context) -> Outcome {
     serve(&context).await?;
     let sizes = |object: &CachedObject<Unstructured>| {
         let object = object.get().map_err(text)?;
-        Ok(object
-            .field(&["spec", "size"])
-            .and_then(serde_json::Value::as_i64)
-            .unwrap_or_default())
+        Ok(object.field(&["spec", "size"]).and_then(serde_json::Value::as_i64).unwrap_or_default())
     };
     follows_changes(&context, dynamic_kind(), sizes).await
 }
@@ -209,36 +152,23 @@ async fn follows_changes<K: Object>(
     size: impl Fn(&CachedObject<K>) -> Result<i64, String>,
 ) -> Outcome {
     context.create("widgets", widget("a", 1)).await?;
-    let (factory, informer) = informer(
-        context,
-        kind,
-        InformerOptions::in_namespace(context.namespace()),
-    )?;
+    let (factory, informer) =
+        informer(context, kind, InformerOptions::in_namespace(context.namespace()))?;
     let seen = Seen::of(&informer)?;
     factory.start();
-    factory
-        .wait_for_sync()
-        .timeout(PATIENCE)
-        .await
-        .map_err(text)?;
+    factory.wait_for_sync().timeout(PATIENCE).await.map_err(text)?;
     seen.expect("initial a").await?;
 
     context.create("widgets", widget("b", 2)).await?;
     seen.expect("added b").await?;
-    context
-        .merge("widgets/b", json!({"spec": {"size": 3}}))
-        .await?
-        .expect(200)?;
+    context.merge("widgets/b", json!({"spec": {"size": 3}})).await?.expect(200)?;
     seen.expect("updated b").await?;
     let lister = informer.lister();
     let key = |name: &str| ObjectKey::namespaced(context.namespace(), name);
     let held = lister.get(&key("b")).ok_or("the lister does not know b")?;
     ensure_eq!(size(&held)?, 3, "the size of b in the cache");
-    let mut listed: Vec<String> = lister
-        .list(&Selector::default())
-        .iter()
-        .map(|object| object.name().to_owned())
-        .collect();
+    let mut listed: Vec<String> =
+        lister.list(&Selector::default()).iter().map(|object| object.name().to_owned()).collect();
     listed.sort();
     ensure_eq!(listed, ["a", "b"], "what the lister lists");
     context.delete("widgets/a").await?.expect(200)?;
@@ -255,11 +185,7 @@ async fn a_late_handler_sees_what_is_there_as_such(context: Context) -> Outcome 
     let (factory, informer) = informer(&context, Kind::<Widget>::of(), options)?;
     let early = Seen::of(&informer)?;
     factory.start();
-    factory
-        .wait_for_sync()
-        .timeout(PATIENCE)
-        .await
-        .map_err(text)?;
+    factory.wait_for_sync().timeout(PATIENCE).await.map_err(text)?;
     early.expect("initial a").await?;
     context.create("widgets", widget("b", 1)).await?;
     early.expect("added b").await?;
@@ -277,22 +203,12 @@ async fn an_informer_of_a_selector_sees_comings_and_goings(context: Context) -> 
     serve(&context).await?;
     context.create("widgets", widget("a", 1)).await?;
     let labels = "tier=gold".parse::<Selector>().map_err(text)?;
-    let options = InformerOptions {
-        labels,
-        ..InformerOptions::in_namespace(context.namespace())
-    };
+    let options = InformerOptions { labels, ..InformerOptions::in_namespace(context.namespace()) };
     let (factory, informer) = informer(&context, Kind::<Widget>::of(), options)?;
     let seen = Seen::of(&informer)?;
     factory.start();
-    factory
-        .wait_for_sync()
-        .timeout(PATIENCE)
-        .await
-        .map_err(text)?;
-    ensure!(
-        informer.lister().is_empty(),
-        "the lister shows what was not selected"
-    );
+    factory.wait_for_sync().timeout(PATIENCE).await.map_err(text)?;
+    ensure!(informer.lister().is_empty(), "the lister shows what was not selected");
     for (tier, expected) in [(json!("gold"), "added a"), (json!(null), "deleted a")] {
         let patch = json!({"metadata": {"labels": {"tier": tier}}});
         context.merge("widgets/a", patch).await?.expect(200)?;
@@ -305,11 +221,7 @@ async fn an_informer_of_a_selector_sees_comings_and_goings(context: Context) -> 
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn dynamic_kind() -> Kind<Unstructured> {
-    Kind::dynamic(
-        GroupVersionKind::new(GROUP, "v1", "Widget"),
-        "widgets",
-        Scope::Namespaced,
-    )
+    Kind::dynamic(GroupVersionKind::new(GROUP, "v1", "Widget"), "widgets", Scope::Namespaced)
 }
 
 fn informer<K: Object>(
@@ -360,11 +272,7 @@ impl Seen {
         };
         let came = tokio::time::timeout(PATIENCE, enough).await;
         let mut list = list.lock();
-        ensure!(
-            came.is_ok(),
-            "expected {events:?}, saw {list:?} within {} s",
-            PATIENCE.as_secs()
-        );
+        ensure!(came.is_ok(), "expected {events:?}, saw {list:?} within {} s", PATIENCE.as_secs());
         let mut next: Vec<String> = list.drain(..events.len()).collect();
         next.sort();
         ensure_eq!(next, events, "what the handler was told");

@@ -53,11 +53,7 @@ async fn the_object_answers_while_it_stays(context: Context) -> Outcome {
     ensure_eq!(stays.at("/kind"), "ConfigMap", "the kind of the answer");
     ensure_eq!(stays.uid(), made.uid(), "its uid");
     is_being_deleted(&stays)?;
-    ensure_eq!(
-        stays["metadata"]["deletionGracePeriodSeconds"],
-        0,
-        "its grace period"
-    );
+    ensure_eq!(stays["metadata"]["deletionGracePeriodSeconds"], 0, "its grace period");
     ensure_eq!(context.read(PATH).await?, stays, "what is stored");
     Ok(())
 }
@@ -66,31 +62,20 @@ async fn what_is_gone_is_not_found(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     context.delete(PATH).await?.expect(200)?;
     let status = context.delete(PATH).await?.refused(404, "NotFound")?;
-    ensure_eq!(
-        status.at("/message"),
-        "configmaps \"a\" not found",
-        "the message"
-    );
+    ensure_eq!(status.at("/message"), "configmaps \"a\" not found", "the message");
     context.get(PATH).await?.refused(404, "NotFound")?;
-    ensure!(
-        !context.names("configmaps").await?.contains(&"a".to_owned()),
-        "it is still listed"
-    );
+    ensure!(!context.names("configmaps").await?.contains(&"a".to_owned()), "it is still listed");
     Ok(())
 }
 
 async fn a_deletion_is_told_once_with_a_new_version(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
-    let mut watch = context
-        .watch(&format!("configmaps?resourceVersion={}", made.version()))
-        .await?;
+    let mut watch =
+        context.watch(&format!("configmaps?resourceVersion={}", made.version())).await?;
     context.delete(PATH).await?.expect(200)?;
     context.create("configmaps", config_map("b")).await?;
     let gone = watch.expect("DELETED", "a").await?;
-    ensure!(
-        gone.version() != made.version(),
-        "the deletion has the version of the creation"
-    );
+    ensure!(gone.version() != made.version(), "the deletion has the version of the creation");
     watch.expect("ADDED", "b").await?;
     Ok(())
 }
@@ -99,36 +84,21 @@ async fn a_deletion_is_told_once_with_a_new_version(context: Context) -> Outcome
 async fn a_wrong_uid_is_a_conflict(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     let wrong = json!({"preconditions": {"uid": "other"}});
-    let status = context
-        .delete_with(PATH, wrong.clone())
-        .await?
-        .refused(409, "Conflict")?;
+    let status = context.delete_with(PATH, wrong.clone()).await?.refused(409, "Conflict")?;
     let message = status.at("/message");
-    ensure!(
-        message.contains("the UID in the precondition (other)"),
-        "the message is {message:?}"
-    );
+    ensure!(message.contains("the UID in the precondition (other)"), "the message is {message:?}");
     context.read(PATH).await?;
     context.delete(PATH).await?.expect(200)?;
-    context
-        .delete_with(PATH, wrong)
-        .await?
-        .refused(404, "NotFound")?;
+    context.delete_with(PATH, wrong).await?.refused(404, "NotFound")?;
     Ok(())
 }
 
 /// B81.
 async fn a_wrong_version_is_a_conflict(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
-    context
-        .merge(PATH, json!({"data": {"k": "2"}}))
-        .await?
-        .expect(200)?;
+    context.merge(PATH, json!({"data": {"k": "2"}})).await?.expect(200)?;
     let old = json!({"preconditions": {"resourceVersion": made.version()}});
-    let status = context
-        .delete_with(PATH, old)
-        .await?
-        .refused(409, "Conflict")?;
+    let status = context.delete_with(PATH, old).await?.refused(409, "Conflict")?;
     let message = status.at("/message");
     ensure!(
         message.contains("the ResourceVersion in the precondition"),
@@ -151,31 +121,19 @@ async fn right_preconditions_let_it_go(context: Context) -> Outcome {
 
 async fn a_uid_in_the_query_is_a_precondition(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
-    context
-        .delete(&format!("{PATH}?uid=other"))
-        .await?
-        .refused(409, "Conflict")?;
-    context
-        .delete(&format!("{PATH}?uid={}", made.uid()))
-        .await?
-        .expect(200)?;
+    context.delete(&format!("{PATH}?uid=other")).await?.refused(409, "Conflict")?;
+    context.delete(&format!("{PATH}?uid={}", made.uid())).await?.expect(200)?;
     Ok(())
 }
 
-const POLICIES: [(&str, Option<&str>); 3] = [
-    ("Orphan", Some("orphan")),
-    ("Foreground", Some("foregroundDeletion")),
-    ("Background", None),
-];
+const POLICIES: [(&str, Option<&str>); 3] =
+    [("Orphan", Some("orphan")), ("Foreground", Some("foregroundDeletion")), ("Background", None)];
 
 async fn options_are_read_from_the_body(context: Context) -> Outcome {
     for (policy, finalizer) in POLICIES {
         context.create("replicasets", replica_set("a")).await?;
         let options = json!({"propagationPolicy": policy});
-        let answer = context
-            .delete_with("replicasets/a", options)
-            .await?
-            .expect(200)?;
+        let answer = context.delete_with("replicasets/a", options).await?.expect(200)?;
         waits_for(&context, "replicasets/a", &answer, finalizer).await?;
     }
     Ok(())
@@ -203,16 +161,10 @@ async fn a_body_makes_the_query_void(context: Context) -> Outcome {
 
 async fn the_old_orphan_option_still_works(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    let answer = context
-        .delete_with(PATH, json!({"orphanDependents": true}))
-        .await?
-        .expect(200)?;
+    let answer = context.delete_with(PATH, json!({"orphanDependents": true})).await?.expect(200)?;
     waits_for(&context, PATH, &answer, Some("orphan")).await?;
     context.create("configmaps", config_map("a")).await?;
-    let answer = context
-        .delete(&format!("{PATH}?orphanDependents=false"))
-        .await?
-        .expect(200)?;
+    let answer = context.delete(&format!("{PATH}?orphanDependents=false")).await?.expect(200)?;
     waits_for(&context, PATH, &answer, None).await
 }
 
@@ -223,10 +175,7 @@ async fn an_unknown_policy_is_refused(context: Context) -> Outcome {
         .delete_with(PATH, json!({"propagationPolicy": "Sideways"}))
         .await?
         .invalid(field, cause)?;
-    context
-        .delete(&format!("{PATH}?propagationPolicy=Sideways"))
-        .await?
-        .invalid(field, cause)?;
+    context.delete(&format!("{PATH}?propagationPolicy=Sideways")).await?.invalid(field, cause)?;
     context.read(PATH).await?;
     Ok(())
 }
@@ -247,22 +196,13 @@ async fn what_are_no_options_is_refused(context: Context) -> Outcome {
         .refused(400, "BadRequest")?;
     for body in ["{", "[]", "{\"gracePeriodSeconds\":\"soon\"}"] {
         let request = context.request(Method::DELETE, PATH).bytes(body);
-        let refused = request
-            .content_type("application/json")
-            .send()
-            .await?
-            .refused(400, "BadRequest");
+        let refused =
+            request.content_type("application/json").send().await?.refused(400, "BadRequest");
         refused.map_err(|error| format!("{body}: {error}"))?;
     }
-    let request = context
-        .request(Method::DELETE, PATH)
-        .bytes("{}")
-        .content_type("text/plain");
+    let request = context.request(Method::DELETE, PATH).bytes("{}").content_type("text/plain");
     request.send().await?.refused(415, "UnsupportedMediaType")?;
-    context
-        .delete(&format!("{PATH}?gracePeriodSeconds=soon"))
-        .await?
-        .refused(400, "BadRequest")?;
+    context.delete(&format!("{PATH}?gracePeriodSeconds=soon")).await?.refused(400, "BadRequest")?;
     context.read(PATH).await?;
     Ok(())
 }
@@ -290,11 +230,7 @@ async fn a_policy_replaces_the_finalizer_of_another(context: Context) -> Outcome
     for (policy, finalizers) in steps {
         let path = format!("{PATH}?propagationPolicy={policy}");
         let stays = context.delete(&path).await?.expect(200)?;
-        ensure_eq!(
-            stays["metadata"]["finalizers"],
-            finalizers,
-            "the finalizers after {policy}"
-        );
+        ensure_eq!(stays["metadata"]["finalizers"], finalizers, "the finalizers after {policy}");
     }
     Ok(())
 }
@@ -311,16 +247,9 @@ async fn waits_for(
             ensure_eq!(answer.at("/kind"), "Status", "the kind of the answer");
         }
         Some(finalizer) => {
-            ensure_eq!(
-                answer["metadata"]["finalizers"],
-                json!([finalizer]),
-                "the finalizers"
-            );
+            ensure_eq!(answer["metadata"]["finalizers"], json!([finalizer]), "the finalizers");
             is_being_deleted(answer)?;
-            context
-                .merge(path, json!({"metadata": {"finalizers": null}}))
-                .await?
-                .expect(200)?;
+            context.merge(path, json!({"metadata": {"finalizers": null}})).await?.expect(200)?;
         }
     }
     context.get(path).await?.refused(404, "NotFound")?;

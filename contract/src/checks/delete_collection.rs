@@ -24,10 +24,7 @@ pub(super) fn checks() -> Vec<Check> {
 
 async fn a_collection_goes_by_label(context: Context) -> Outcome {
     labelled_maps(&context).await?;
-    context
-        .delete("configmaps?labelSelector=app%3Dx")
-        .await?
-        .expect(200)?;
+    context.delete("configmaps?labelSelector=app%3Dx").await?.expect(200)?;
     let left = context.names("configmaps?labelSelector=app").await?;
     ensure_eq!(left, ["b"], "what is left");
     Ok(())
@@ -35,10 +32,7 @@ async fn a_collection_goes_by_label(context: Context) -> Outcome {
 
 async fn a_collection_goes_by_field(context: Context) -> Outcome {
     labelled_maps(&context).await?;
-    context
-        .delete("configmaps?fieldSelector=metadata.name%3Db")
-        .await?
-        .expect(200)?;
+    context.delete("configmaps?fieldSelector=metadata.name%3Db").await?.expect(200)?;
     let left = context.names("configmaps?labelSelector=app").await?;
     ensure_eq!(left, ["a", "c"], "what is left");
     Ok(())
@@ -46,10 +40,7 @@ async fn a_collection_goes_by_field(context: Context) -> Outcome {
 
 async fn a_collection_is_answered_as_a_list(context: Context) -> Outcome {
     labelled_maps(&context).await?;
-    let answer = context
-        .delete("configmaps?labelSelector=app%3Dx")
-        .await?
-        .expect(200)?;
+    let answer = context.delete("configmaps?labelSelector=app%3Dx").await?.expect(200)?;
     ensure_eq!(
         (answer.at("/kind"), answer.at("/apiVersion")),
         ("ConfigMapList".into(), "v1".into()),
@@ -64,10 +55,7 @@ async fn a_collection_leaves_what_is_held(context: Context) -> Outcome {
     object["metadata"]["labels"] = json!({"app": "x"});
     context.create("configmaps", object).await?;
     labelled_maps(&context).await?;
-    context
-        .delete("configmaps?labelSelector=app")
-        .await?
-        .expect(200)?;
+    context.delete("configmaps?labelSelector=app").await?.expect(200)?;
     let left = context.names("configmaps?labelSelector=app").await?;
     ensure_eq!(left, ["held"], "what is left");
     is_being_deleted(&context.read("configmaps/held").await?)
@@ -76,32 +64,18 @@ async fn a_collection_leaves_what_is_held(context: Context) -> Outcome {
 async fn a_policy_counts_for_each_of_a_collection(context: Context) -> Outcome {
     labelled_maps(&context).await?;
     let options = json!({"propagationPolicy": "Orphan"});
-    context
-        .delete_with("configmaps?labelSelector=app%3Dx", options)
-        .await?
-        .expect(200)?;
+    context.delete_with("configmaps?labelSelector=app%3Dx", options).await?.expect(200)?;
     for name in ["a", "c"] {
         let stays = context.read(&format!("configmaps/{name}")).await?;
-        ensure_eq!(
-            stays["metadata"]["finalizers"],
-            json!(["orphan"]),
-            "the finalizers of {name}"
-        );
+        ensure_eq!(stays["metadata"]["finalizers"], json!(["orphan"]), "the finalizers of {name}");
     }
     Ok(())
 }
 
 async fn a_bad_selector_deletes_nothing(context: Context) -> Outcome {
     labelled_maps(&context).await?;
-    for selector in [
-        "labelSelector=app%3D_x",
-        "labelSelector=!!",
-        "fieldSelector=spec.bogus%3D1",
-    ] {
-        context
-            .delete(&format!("configmaps?{selector}"))
-            .await?
-            .refused(400, "BadRequest")?;
+    for selector in ["labelSelector=app%3D_x", "labelSelector=!!", "fieldSelector=spec.bogus%3D1"] {
+        context.delete(&format!("configmaps?{selector}")).await?.refused(400, "BadRequest")?;
     }
     let left = context.names("configmaps?labelSelector=app").await?;
     ensure_eq!(left, ["a", "b", "c"], "what is left");
@@ -114,36 +88,25 @@ async fn a_collection_of_pods_gets_its_grace(context: Context) -> Outcome {
     context.delete("pods").await?.expect(200)?;
     ensure_eq!(context.names("pods").await?, ["running"], "what is left");
     is_being_deleted(&context.read("pods/running").await?)?;
-    context
-        .delete_with("pods", json!({"gracePeriodSeconds": 0}))
-        .await?
-        .expect(200)?;
+    context.delete_with("pods", json!({"gracePeriodSeconds": 0})).await?.expect(200)?;
     ensure!(context.names("pods").await?.is_empty(), "pods are left");
     Ok(())
 }
 
 async fn there_is_no_deletion_in_all_namespaces(context: Context) -> Outcome {
-    context
-        .delete("/api/v1/configmaps")
-        .await?
-        .refused(405, "MethodNotAllowed")?;
+    context.delete("/api/v1/configmaps").await?.refused(405, "MethodNotAllowed")?;
     Ok(())
 }
 
 async fn there_is_no_deletion_of_all_namespaces(context: Context) -> Outcome {
-    context
-        .delete("/api/v1/namespaces")
-        .await?
-        .refused(405, "MethodNotAllowed")?;
+    context.delete("/api/v1/namespaces").await?.refused(405, "MethodNotAllowed")?;
     Ok(())
 }
 
 /// The ConfigMaps `a` and `c` with `app=x`, and `b` with `app=y`.
 async fn labelled_maps(context: &Context) -> Outcome {
     for (name, app) in [("a", "x"), ("b", "y"), ("c", "x")] {
-        context
-            .create("configmaps", labelled(name, json!({"app": app})))
-            .await?;
+        context.create("configmaps", labelled(name, json!({"app": app}))).await?;
     }
     Ok(())
 }

@@ -46,11 +46,7 @@ async fn unknown_resources_are_not_found(c: Context) -> Outcome {
 }
 
 async fn unknown_groups_are_not_found(c: Context) -> Outcome {
-    for path in [
-        "/apis/none.test/v1/pods",
-        "/apis/none.test",
-        "/apis/none.test/v1",
-    ] {
+    for path in ["/apis/none.test/v1/pods", "/apis/none.test", "/apis/none.test/v1"] {
         for method in [Method::GET, Method::DELETE] {
             let answer = c.request(method, path).send().await?;
             ensure!(answer.code == 404, "expected 404, saw {answer}");
@@ -62,12 +58,7 @@ async fn unknown_groups_are_not_found(c: Context) -> Outcome {
 }
 
 async fn unknown_paths_are_not_found(c: Context) -> Outcome {
-    for path in [
-        "/nothing",
-        "/healthz/nothing",
-        "/openapi/v9",
-        "//api/v1/pods",
-    ] {
+    for path in ["/nothing", "/healthz/nothing", "/openapi/v9", "//api/v1/pods"] {
         let answer = c.get(path).await?;
         ensure!(answer.code == 404, "expected 404, saw {answer}");
     }
@@ -76,11 +67,7 @@ async fn unknown_paths_are_not_found(c: Context) -> Outcome {
 
 async fn not_allowed(c: &Context, cases: &[(Method, &str)]) -> Outcome {
     for (method, path) in cases {
-        let answer = c
-            .request(method.clone(), path)
-            .json(&json!({}))
-            .send()
-            .await?;
+        let answer = c.request(method.clone(), path).json(&json!({})).send().await?;
         let status = answer.refused(405, "MethodNotAllowed")?;
         let message = "the server does not allow this method on the requested resource";
         ensure_eq!(status["message"], message, "message of {method} {path}");
@@ -138,12 +125,8 @@ async fn documents_are_read_only(c: Context) -> Outcome {
 /// B28: the server's side of an empty name.
 async fn a_slash_at_the_end_does_not_name_an_object(c: Context) -> Outcome {
     c.create("configmaps", config_map("a")).await?;
-    c.put("configmaps/", &config_map("a"))
-        .await?
-        .refused(405, "MethodNotAllowed")?;
-    c.merge("configmaps/", json!({}))
-        .await?
-        .refused(405, "MethodNotAllowed")?;
+    c.put("configmaps/", &config_map("a")).await?.refused(405, "MethodNotAllowed")?;
+    c.merge("configmaps/", json!({})).await?.refused(405, "MethodNotAllowed")?;
     // It is the collection, as a client that forgot the name must know.
     let deleted = c.delete("configmaps/").await?.expect(200)?;
     ensure_eq!(deleted["kind"], "ConfigMapList", "kind of the answer");
@@ -156,30 +139,20 @@ async fn malformed_delete_options_are_refused(c: Context) -> Outcome {
     c.create("configmaps", config_map("a")).await?;
     for body in ["{", "[]", "1"] {
         for path in ["configmaps/a", "configmaps"] {
-            let request = c
-                .request(Method::DELETE, path)
-                .bytes(body)
-                .content_type("application/json");
+            let request =
+                c.request(Method::DELETE, path).bytes(body).content_type("application/json");
             request.send().await?.refused(400, "BadRequest")?;
         }
     }
-    for options in [
-        json!({"gracePeriodSeconds": "x"}),
-        json!({"preconditions": []}),
-        json!({"kind": "Pod"}),
-    ] {
-        c.delete_with("configmaps/a", options)
-            .await?
-            .refused(400, "BadRequest")?;
+    for options in
+        [json!({"gracePeriodSeconds": "x"}), json!({"preconditions": []}), json!({"kind": "Pod"})]
+    {
+        c.delete_with("configmaps/a", options).await?.refused(400, "BadRequest")?;
     }
-    let text = c
-        .request(Method::DELETE, "configmaps/a")
-        .bytes("{}")
-        .header(CONTENT_TYPE, "text/plain");
+    let text =
+        c.request(Method::DELETE, "configmaps/a").bytes("{}").header(CONTENT_TYPE, "text/plain");
     text.send().await?.refused(415, "UnsupportedMediaType")?;
-    let answer = c
-        .delete_with("configmaps/a", json!({"propagationPolicy": "Nope"}))
-        .await?;
+    let answer = c.delete_with("configmaps/a", json!({"propagationPolicy": "Nope"})).await?;
     answer.refused(422, "Invalid")?;
     c.read("configmaps/a").await?;
     Ok(())
@@ -194,12 +167,8 @@ async fn malformed_patches_are_refused(c: Context) -> Outcome {
         ("application/json-patch+json", "{}"),
         ("application/json-patch+json", "[1]"),
     ] {
-        let answer = c
-            .request(Method::PATCH, "configmaps/a")
-            .bytes(body)
-            .content_type(media)
-            .send()
-            .await?;
+        let answer =
+            c.request(Method::PATCH, "configmaps/a").bytes(body).content_type(media).send().await?;
         answer.refused(400, "BadRequest")?;
     }
     // A patch that can be read, whose result cannot be.
@@ -212,18 +181,10 @@ async fn malformed_patches_are_refused(c: Context) -> Outcome {
 
 async fn a_name_that_differs_from_the_path_is_refused(c: Context) -> Outcome {
     c.create("configmaps", config_map("a")).await?;
-    let status = c
-        .put("configmaps/a", &config_map("b"))
-        .await?
-        .refused(400, "BadRequest")?;
+    let status = c.put("configmaps/a", &config_map("b")).await?.refused(400, "BadRequest")?;
     let message = "the name of the object (b) does not match the name on the URL (a)";
     ensure_eq!(status["message"], message, "message");
-    let answer = c
-        .merge("configmaps/a", json!({"metadata": {"name": "b"}}))
-        .await?;
-    ensure!(
-        matches!(answer.code, 400 | 422),
-        "expected 400 or 422, saw {answer}"
-    );
+    let answer = c.merge("configmaps/a", json!({"metadata": {"name": "b"}})).await?;
+    ensure!(matches!(answer.code, 400 | 422), "expected 400 or 422, saw {answer}");
     Ok(())
 }

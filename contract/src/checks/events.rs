@@ -46,9 +46,7 @@ async fn core_events_are_stored(c: Context) -> Outcome {
 }
 
 async fn new_events_are_stored(c: Context) -> Outcome {
-    let created = c
-        .create("events.k8s.io", new_event("a", c.namespace()))
-        .await?;
+    let created = c.create("events.k8s.io", new_event("a", c.namespace())).await?;
     ensure_eq!(created["apiVersion"], "events.k8s.io/v1", "apiVersion");
     for (field, value) in [
         ("eventTime", json!("2026-01-02T03:04:05.000006Z")),
@@ -59,11 +57,7 @@ async fn new_events_are_stored(c: Context) -> Outcome {
     ] {
         ensure_eq!(created[field], value, "{field}");
     }
-    ensure_eq!(
-        c.read("events.k8s.io/a").await?,
-        created,
-        "what is read afterwards"
-    );
+    ensure_eq!(c.read("events.k8s.io/a").await?, created, "what is read afterwards");
     Ok(())
 }
 
@@ -92,17 +86,11 @@ async fn a_core_event_has_the_newer_form_too(c: Context) -> Outcome {
 }
 
 async fn a_new_event_has_the_older_form_too(c: Context) -> Outcome {
-    let created = c
-        .create("events.k8s.io", new_event("a", c.namespace()))
-        .await?;
+    let created = c.create("events.k8s.io", new_event("a", c.namespace())).await?;
     let old = c.read("events/a").await?;
     ensure_eq!(old["apiVersion"], "v1", "apiVersion");
     ensure_eq!(old["metadata"], created["metadata"], "metadata");
-    ensure_eq!(
-        old["involvedObject"],
-        created["regarding"],
-        "involvedObject"
-    );
+    ensure_eq!(old["involvedObject"], created["regarding"], "involvedObject");
     for (field, value) in [
         ("message", json!("m")),
         ("reportingComponent", json!("lab.test/lab")),
@@ -117,16 +105,11 @@ async fn a_new_event_has_the_older_form_too(c: Context) -> Outcome {
 
 async fn lists_show_both_in_their_form(c: Context) -> Outcome {
     c.create("events", event("a", c.namespace())).await?;
-    c.create("events.k8s.io", new_event("b", c.namespace()))
-        .await?;
+    c.create("events.k8s.io", new_event("b", c.namespace())).await?;
     let old = c.read("events").await?;
     ensure_eq!(old["apiVersion"], "v1", "apiVersion of the older list");
     let new = c.read("events.k8s.io").await?;
-    ensure_eq!(
-        new["apiVersion"],
-        "events.k8s.io/v1",
-        "apiVersion of the newer list"
-    );
+    ensure_eq!(new["apiVersion"], "events.k8s.io/v1", "apiVersion of the newer list");
     ensure_eq!(new["kind"], "EventList", "kind of the newer list");
     for item in [0, 1] {
         ensure_eq!(old["items"][item]["message"], "m", "message of item {item}");
@@ -137,25 +120,16 @@ async fn lists_show_both_in_their_form(c: Context) -> Outcome {
 
 async fn watches_show_both_in_their_form(c: Context) -> Outcome {
     let version = c.list_version("events").await?;
-    let mut old = c
-        .watch(&format!("events?resourceVersion={version}"))
-        .await?;
-    let mut new = c
-        .watch(&format!("events.k8s.io?resourceVersion={version}"))
-        .await?;
+    let mut old = c.watch(&format!("events?resourceVersion={version}")).await?;
+    let mut new = c.watch(&format!("events.k8s.io?resourceVersion={version}")).await?;
     c.create("events", event("a", c.namespace())).await?;
-    c.create("events.k8s.io", new_event("b", c.namespace()))
-        .await?;
+    c.create("events.k8s.io", new_event("b", c.namespace())).await?;
     for name in ["a", "b"] {
         let seen = old.expect("ADDED", name).await?;
         ensure_eq!(seen["apiVersion"], "v1", "apiVersion of {name}");
         ensure_eq!(seen["message"], "m", "message of {name}");
         let seen = new.expect("ADDED", name).await?;
-        ensure_eq!(
-            seen["apiVersion"],
-            "events.k8s.io/v1",
-            "apiVersion of {name}"
-        );
+        ensure_eq!(seen["apiVersion"], "events.k8s.io/v1", "apiVersion of {name}");
         ensure_eq!(seen["note"], "m", "note of {name}");
     }
     Ok(())
@@ -172,19 +146,11 @@ async fn core_events_are_counted_by_patch(c: Context) -> Outcome {
 }
 
 async fn new_events_are_counted_by_series(c: Context) -> Outcome {
-    c.create("events.k8s.io", new_event("a", c.namespace()))
-        .await?;
+    c.create("events.k8s.io", new_event("a", c.namespace())).await?;
     let series = json!({"count": 2, "lastObservedTime": "2026-01-02T03:05:05.000007Z"});
-    let changed = c
-        .merge("events.k8s.io/a", json!({"series": series}))
-        .await?
-        .expect(200)?;
+    let changed = c.merge("events.k8s.io/a", json!({"series": series})).await?.expect(200)?;
     ensure_eq!(changed["series"], series, "series");
-    ensure_eq!(
-        c.read("events/a").await?["series"],
-        series,
-        "series in the older form"
-    );
+    ensure_eq!(c.read("events/a").await?["series"], series, "series in the older form");
     // What happened stays as it was.
     for (field, value) in [
         ("reason", json!("Other")),
@@ -202,38 +168,13 @@ async fn new_events_are_validated(c: Context) -> Outcome {
     for (field, value, path, cause) in [
         ("reason", Value::Null, "reason", "FieldValueRequired"),
         ("action", Value::Null, "action", "FieldValueRequired"),
-        (
-            "reportingController",
-            Value::Null,
-            "reportingController",
-            "FieldValueRequired",
-        ),
-        (
-            "reportingInstance",
-            Value::Null,
-            "reportingInstance",
-            "FieldValueRequired",
-        ),
+        ("reportingController", Value::Null, "reportingController", "FieldValueRequired"),
+        ("reportingInstance", Value::Null, "reportingInstance", "FieldValueRequired"),
         ("eventTime", Value::Null, "eventTime", "FieldValueRequired"),
-        (
-            "reportingController",
-            json!("a b"),
-            "reportingController",
-            "FieldValueInvalid",
-        ),
+        ("reportingController", json!("a b"), "reportingController", "FieldValueInvalid"),
         ("type", json!("Odd"), "type", "FieldValueInvalid"),
-        (
-            "note",
-            json!("x".repeat(1025)),
-            "message",
-            "FieldValueInvalid",
-        ),
-        (
-            "reason",
-            json!("x".repeat(129)),
-            "reason",
-            "FieldValueInvalid",
-        ),
+        ("note", json!("x".repeat(1025)), "message", "FieldValueInvalid"),
+        ("reason", json!("x".repeat(129)), "reason", "FieldValueInvalid"),
     ] {
         let mut bad = new_event("a", c.namespace());
         bad[field] = value;
@@ -262,11 +203,7 @@ async fn cluster_scoped_objects_have_events_in_default(c: Context) -> Outcome {
     new["regarding"] = json!({"apiVersion": "v1", "kind": "Node", "name": "n"});
     let path = "/apis/events.k8s.io/v1/namespaces/default/events";
     let created = c.create(path, new).await?;
-    ensure_eq!(
-        created["regarding"]["namespace"],
-        Value::Null,
-        "the namespace of the object"
-    );
+    ensure_eq!(created["regarding"]["namespace"], Value::Null, "the namespace of the object");
     c.delete(&format!("{path}/{name}")).await?.expect(200)?;
     Ok(())
 }
@@ -280,15 +217,9 @@ async fn events_need_a_namespace_in_the_path(c: Context) -> Outcome {
 }
 
 async fn events_can_be_made_by_replacement(c: Context) -> Outcome {
-    let created = c
-        .put("events/a", &event("a", c.namespace()))
-        .await?
-        .expect(201)?;
+    let created = c.put("events/a", &event("a", c.namespace())).await?.expect(201)?;
     ensure!(!created.uid().is_empty(), "no uid: {created}");
-    let created = c
-        .put("events.k8s.io/b", &new_event("b", c.namespace()))
-        .await?
-        .expect(201)?;
+    let created = c.put("events.k8s.io/b", &new_event("b", c.namespace())).await?.expect(201)?;
     ensure_eq!(created["note"], "m", "note");
     Ok(())
 }

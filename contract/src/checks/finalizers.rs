@@ -39,10 +39,7 @@ async fn a_client_cannot_create_what_is_being_deleted(context: Context) -> Outco
     object["metadata"]["deletionGracePeriodSeconds"] = json!(5);
     let made = context.create("configmaps", object).await?;
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
-        ensure!(
-            made["metadata"].get(field).is_none(),
-            "{field} was taken: {made}"
-        );
+        ensure!(made["metadata"].get(field).is_none(), "{field} was taken: {made}");
     }
     Ok(())
 }
@@ -50,20 +47,9 @@ async fn a_client_cannot_create_what_is_being_deleted(context: Context) -> Outco
 async fn the_first_deletion_marks_the_object(context: Context) -> Outcome {
     let made = context.create("configmaps", held("a")).await?;
     let marked = mark(&context, PATH).await?;
-    ensure!(
-        !marked.at("/metadata/deletionTimestamp").is_empty(),
-        "no time of deletion: {marked}"
-    );
-    ensure_eq!(
-        marked["metadata"]["finalizers"],
-        json!([FINALIZER]),
-        "the finalizers"
-    );
-    ensure!(
-        marked.version() != made.version(),
-        "the version is still {}",
-        made.version()
-    );
+    ensure!(!marked.at("/metadata/deletionTimestamp").is_empty(), "no time of deletion: {marked}");
+    ensure_eq!(marked["metadata"]["finalizers"], json!([FINALIZER]), "the finalizers");
+    ensure!(marked.version() != made.version(), "the version is still {}", made.version());
     ensure_eq!(context.read(PATH).await?, marked, "what is stored");
     Ok(())
 }
@@ -93,24 +79,16 @@ async fn none_can_be_added_then(context: Context) -> Outcome {
     let answer = context.merge(PATH, finalizers(&more)).await?;
     let status = answer.invalid("metadata.finalizers", "FieldValueForbidden")?;
     let message = status.at("/message");
-    ensure!(
-        message.contains("lab.test/y"),
-        "the message does not name it: {message:?}"
-    );
+    ensure!(message.contains("lab.test/y"), "the message does not name it: {message:?}");
     marked["metadata"]["finalizers"] = more;
-    context
-        .put(PATH, &marked)
-        .await?
-        .invalid("metadata.finalizers", "FieldValueForbidden")?;
+    context.put(PATH, &marked).await?.invalid("metadata.finalizers", "FieldValueForbidden")?;
     Ok(())
 }
 
 async fn none_can_be_exchanged_then(context: Context) -> Outcome {
     context.create("configmaps", held("a")).await?;
     mark(&context, PATH).await?;
-    let answer = context
-        .merge(PATH, finalizers(&json!(["lab.test/y"])))
-        .await?;
+    let answer = context.merge(PATH, finalizers(&json!(["lab.test/y"]))).await?;
     answer.invalid("metadata.finalizers", "FieldValueForbidden")?;
     Ok(())
 }
@@ -130,10 +108,7 @@ async fn some_can_be_removed_then(context: Context) -> Outcome {
 async fn data_and_spec_can_change_then(context: Context) -> Outcome {
     context.create("configmaps", held("a")).await?;
     let marked = mark(&context, PATH).await?;
-    let changed = context
-        .merge(PATH, json!({"data": {"x": "y"}}))
-        .await?
-        .expect(200)?;
+    let changed = context.merge(PATH, json!({"data": {"x": "y"}})).await?.expect(200)?;
     ensure_eq!(changed["data"], json!({"x": "y"}), "the data");
     ensure_eq!(
         changed["metadata"]["deletionTimestamp"],
@@ -157,20 +132,12 @@ async fn the_mark_cannot_be_cleared_or_changed(context: Context) -> Outcome {
     for value in [json!(null), json!("2040-01-01T00:00:00Z")] {
         let patch = json!({"metadata": {"deletionTimestamp": value}});
         let answer = context.merge(PATH, patch).await?.expect(200)?;
-        ensure_eq!(
-            answer["metadata"]["deletionTimestamp"],
-            time,
-            "the time after a patch"
-        );
+        ensure_eq!(answer["metadata"]["deletionTimestamp"], time, "the time after a patch");
         let mut object = marked.clone();
         object["metadata"]["deletionTimestamp"] = value;
         object["metadata"]["resourceVersion"] = json!(null);
         let answer = context.put(PATH, &object).await?.expect(200)?;
-        ensure_eq!(
-            answer["metadata"]["deletionTimestamp"],
-            time,
-            "the time after an update"
-        );
+        ensure_eq!(answer["metadata"]["deletionTimestamp"], time, "the time after an update");
     }
     let patch = json!({"metadata": {"deletionGracePeriodSeconds": 7}});
     let answer = context.merge(PATH, patch).await?;
@@ -216,11 +183,7 @@ async fn the_last_change_is_in_the_last_state(context: Context) -> Outcome {
     let marked = mark(&context, PATH).await?;
     let patch = json!({"metadata": {"finalizers": null}, "data": {"last": "words"}});
     let last = context.merge(PATH, patch).await?.expect(200)?;
-    ensure_eq!(
-        last["data"],
-        json!({"last": "words"}),
-        "the data of the answer"
-    );
+    ensure_eq!(last["data"], json!({"last": "words"}), "the data of the answer");
     ensure_eq!(last.uid(), marked.uid(), "its uid");
     Ok(())
 }
@@ -231,10 +194,7 @@ async fn watchers_see_the_mark_and_one_deletion(context: Context) -> Outcome {
     let mut watch = context.watch(&path).await?;
     mark(&context, PATH).await?;
     mark(&context, PATH).await?;
-    context
-        .merge(PATH, finalizers(&json!(null)))
-        .await?
-        .expect(200)?;
+    context.merge(PATH, finalizers(&json!(null))).await?.expect(200)?;
     context.create("configmaps", config_map("b")).await?;
     let marked = watch.expect("MODIFIED", "a").await?;
     ensure!(
@@ -242,10 +202,7 @@ async fn watchers_see_the_mark_and_one_deletion(context: Context) -> Outcome {
         "the change is no mark: {marked}"
     );
     let gone = watch.expect("DELETED", "a").await?;
-    ensure!(
-        gone.version() != marked.version(),
-        "the deletion has the version of the mark"
-    );
+    ensure!(gone.version() != marked.version(), "the deletion has the version of the mark");
     watch.expect("ADDED", "b").await?;
     Ok(())
 }
@@ -256,15 +213,8 @@ async fn the_name_is_taken_until_it_is_gone(context: Context) -> Outcome {
     let answer = context.post("configmaps", config_map("a")).await?;
     let status = answer.refused(409, "AlreadyExists")?;
     let message = status.at("/message");
-    ensure_eq!(
-        message,
-        "object is being deleted: configmaps \"a\" already exists",
-        "the message"
-    );
-    context
-        .merge(PATH, finalizers(&json!(null)))
-        .await?
-        .expect(200)?;
+    ensure_eq!(message, "object is being deleted: configmaps \"a\" already exists", "the message");
+    context.merge(PATH, finalizers(&json!(null))).await?.expect(200)?;
     context.create("configmaps", config_map("a")).await?;
     Ok(())
 }
@@ -273,41 +223,26 @@ async fn preconditions_hold_for_what_is_marked(context: Context) -> Outcome {
     context.create("configmaps", held("a")).await?;
     let marked = mark(&context, PATH).await?;
     let wrong = json!({"preconditions": {"uid": "other"}});
-    context
-        .delete_with(PATH, wrong)
-        .await?
-        .refused(409, "Conflict")?;
+    context.delete_with(PATH, wrong).await?.refused(409, "Conflict")?;
     let right =
         json!({"preconditions": {"uid": marked.uid(), "resourceVersion": marked.version()}});
-    ensure_eq!(
-        context.delete_with(PATH, right).await?.expect(200)?,
-        marked,
-        "the object"
-    );
+    ensure_eq!(context.delete_with(PATH, right).await?.expect(200)?, marked, "the object");
     Ok(())
 }
 
 async fn without_a_deletion_removing_them_removes_nothing(context: Context) -> Outcome {
     context.create("configmaps", held("a")).await?;
-    context
-        .merge(PATH, finalizers(&json!(null)))
-        .await?
-        .expect(200)?;
+    context.merge(PATH, finalizers(&json!(null))).await?.expect(200)?;
     context.read(PATH).await?;
     Ok(())
 }
 
 async fn a_bad_name_is_refused(context: Context) -> Outcome {
-    for (index, name) in ["short", "lab.test/a b", "/x", "a/b/c"]
-        .into_iter()
-        .enumerate()
-    {
+    for (index, name) in ["short", "lab.test/a b", "/x", "a/b/c"].into_iter().enumerate() {
         let mut object = config_map(&format!("m{index}"));
         object["metadata"]["finalizers"] = json!([name]);
         let answer = context.post("configmaps", object).await?;
-        answer
-            .refused(422, "Invalid")
-            .map_err(|error| format!("{name:?}: {error}"))?;
+        answer.refused(422, "Invalid").map_err(|error| format!("{name:?}: {error}"))?;
     }
     Ok(())
 }

@@ -39,19 +39,13 @@ async fn an_assigned_pod_gets_its_period(context: Context) -> Outcome {
     let stays = context.delete("pods/a").await?.expect(200)?;
     ensure_eq!(period(&stays), 30, "the period");
     ensure_eq!(stays["metadata"]["generation"], 2, "the generation");
-    let (made, ends) = (
-        stays.at("/metadata/creationTimestamp"),
-        stays.at("/metadata/deletionTimestamp"),
-    );
+    let (made, ends) =
+        (stays.at("/metadata/creationTimestamp"), stays.at("/metadata/deletionTimestamp"));
     ensure!(ends > made, "made at {made}, its end is at {ends}");
     let mut own = pod_on("b", "n1");
     own["spec"]["terminationGracePeriodSeconds"] = json!(7);
     context.create("pods", own).await?;
-    ensure_eq!(
-        period(&context.delete("pods/b").await?.expect(200)?),
-        7,
-        "the period of its own"
-    );
+    ensure_eq!(period(&context.delete("pods/b").await?.expect(200)?), 7, "the period of its own");
     Ok(())
 }
 
@@ -59,15 +53,10 @@ async fn the_options_set_the_period(context: Context) -> Outcome {
     for name in ["a", "b"] {
         context.create("pods", pod_on(name, "n1")).await?;
     }
-    let stays = context
-        .delete_with("pods/a", json!({"gracePeriodSeconds": 3}))
-        .await?
-        .expect(200)?;
+    let stays =
+        context.delete_with("pods/a", json!({"gracePeriodSeconds": 3})).await?.expect(200)?;
     ensure_eq!(period(&stays), 3, "the period from the body");
-    let stays = context
-        .delete("pods/b?gracePeriodSeconds=4")
-        .await?
-        .expect(200)?;
+    let stays = context.delete("pods/b?gracePeriodSeconds=4").await?.expect(200)?;
     ensure_eq!(period(&stays), 4, "the period from the query");
     Ok(())
 }
@@ -75,11 +64,7 @@ async fn the_options_set_the_period(context: Context) -> Outcome {
 async fn a_second_deletion_changes_nothing(context: Context) -> Outcome {
     context.create("pods", pod_on("a", "n1")).await?;
     let stays = context.delete("pods/a").await?.expect(200)?;
-    ensure_eq!(
-        context.delete("pods/a").await?.expect(200)?,
-        stays,
-        "the second answer"
-    );
+    ensure_eq!(context.delete("pods/a").await?.expect(200)?, stays, "the second answer");
     Ok(())
 }
 
@@ -108,10 +93,8 @@ async fn no_period_means_now(context: Context) -> Outcome {
     context.delete("pods/b").await?.expect(200)?;
     for name in ["a", "b"] {
         let path = format!("pods/{name}");
-        let gone = context
-            .delete_with(&path, json!({"gracePeriodSeconds": 0}))
-            .await?
-            .expect(200)?;
+        let gone =
+            context.delete_with(&path, json!({"gracePeriodSeconds": 0})).await?.expect(200)?;
         ensure_eq!(gone.at("/kind"), "Pod", "the kind of the answer");
         context.get(&path).await?.refused(404, "NotFound")?;
     }
@@ -120,10 +103,8 @@ async fn no_period_means_now(context: Context) -> Outcome {
 
 async fn a_negative_period_means_a_second(context: Context) -> Outcome {
     context.create("pods", pod_on("a", "n1")).await?;
-    let stays = context
-        .delete_with("pods/a", json!({"gracePeriodSeconds": -5}))
-        .await?
-        .expect(200)?;
+    let stays =
+        context.delete_with("pods/a", json!({"gracePeriodSeconds": -5})).await?.expect(200)?;
     ensure_eq!(period(&stays), 1, "the period");
     Ok(())
 }
@@ -140,10 +121,7 @@ async fn a_pod_without_a_period_goes_at_once(context: Context) -> Outcome {
 async fn an_ended_pod_goes_at_once(context: Context) -> Outcome {
     for phase in ["Succeeded", "Failed"] {
         context.create("pods", pod_on("a", "n1")).await?;
-        context
-            .merge("pods/a/status", json!({"status": {"phase": phase}}))
-            .await?
-            .expect(200)?;
+        context.merge("pods/a/status", json!({"status": {"phase": phase}})).await?.expect(200)?;
         context.delete("pods/a").await?.expect(200)?;
         context.get("pods/a").await?.refused(404, "NotFound")?;
     }
@@ -152,15 +130,9 @@ async fn an_ended_pod_goes_at_once(context: Context) -> Outcome {
 
 async fn a_pod_waits_for_its_finalizers_too(context: Context) -> Outcome {
     context.create("pods", held_pod("a")).await?;
-    ensure_eq!(
-        period(&context.delete("pods/a").await?.expect(200)?),
-        30,
-        "the period"
-    );
-    let ended = context
-        .delete_with("pods/a", json!({"gracePeriodSeconds": 0}))
-        .await?
-        .expect(200)?;
+    ensure_eq!(period(&context.delete("pods/a").await?.expect(200)?), 30, "the period");
+    let ended =
+        context.delete_with("pods/a", json!({"gracePeriodSeconds": 0})).await?.expect(200)?;
     ensure_eq!(period(&ended), 0, "the period when it has ended");
     context.read("pods/a").await?;
     release(&context, "a").await?;
@@ -173,10 +145,7 @@ async fn a_pod_waits_for_its_period_too(context: Context) -> Outcome {
     context.delete("pods/a").await?.expect(200)?;
     release(&context, "a").await?;
     ensure_eq!(period(&context.read("pods/a").await?), 30, "the period");
-    context
-        .delete_with("pods/a", json!({"gracePeriodSeconds": 0}))
-        .await?
-        .expect(200)?;
+    context.delete_with("pods/a", json!({"gracePeriodSeconds": 0})).await?.expect(200)?;
     context.get("pods/a").await?.refused(404, "NotFound")?;
     Ok(())
 }
@@ -185,41 +154,21 @@ async fn a_wrong_uid_spares_the_pod(context: Context) -> Outcome {
     context.create("pods", pod_on("a", "n1")).await?;
     let stays = context.delete("pods/a").await?.expect(200)?;
     let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": "other"}});
-    context
-        .delete_with("pods/a", options)
-        .await?
-        .refused(409, "Conflict")?;
+    context.delete_with("pods/a", options).await?.refused(409, "Conflict")?;
     ensure_eq!(context.read("pods/a").await?, stays, "the pod");
     Ok(())
 }
 
 async fn watchers_see_each_step(context: Context) -> Outcome {
     let made = context.create("pods", pod_on("a", "n1")).await?;
-    let mut watch = context
-        .watch(&format!("pods?resourceVersion={}", made.version()))
-        .await?;
+    let mut watch = context.watch(&format!("pods?resourceVersion={}", made.version())).await?;
     context.delete("pods/a").await?.expect(200)?;
     context.delete("pods/a").await?.expect(200)?;
-    context
-        .delete_with("pods/a", json!({"gracePeriodSeconds": 10}))
-        .await?
-        .expect(200)?;
-    context
-        .delete_with("pods/a", json!({"gracePeriodSeconds": 0}))
-        .await?
-        .expect(200)?;
+    context.delete_with("pods/a", json!({"gracePeriodSeconds": 10})).await?.expect(200)?;
+    context.delete_with("pods/a", json!({"gracePeriodSeconds": 0})).await?.expect(200)?;
     // The last two are the end of the period, and the end.
-    for (kind, expected) in [
-        ("MODIFIED", 30),
-        ("MODIFIED", 10),
-        ("MODIFIED", 0),
-        ("DELETED", 0),
-    ] {
-        ensure_eq!(
-            period(&watch.expect(kind, "a").await?),
-            expected,
-            "the period of {kind}"
-        );
+    for (kind, expected) in [("MODIFIED", 30), ("MODIFIED", 10), ("MODIFIED", 0), ("DELETED", 0)] {
+        ensure_eq!(period(&watch.expect(kind, "a").await?), expected, "the period of {kind}");
     }
     Ok(())
 }
@@ -232,10 +181,7 @@ fn held_pod(name: &str) -> Value {
 
 async fn release(context: &Context, name: &str) -> Outcome {
     let patch = json!({"metadata": {"finalizers": null}});
-    context
-        .merge(&format!("pods/{name}"), patch)
-        .await?
-        .expect(200)?;
+    context.merge(&format!("pods/{name}"), patch).await?.expect(200)?;
     Ok(())
 }
 

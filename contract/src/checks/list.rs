@@ -38,8 +38,7 @@ async fn a_list_has_type_version_and_items(c: Context) -> Outcome {
     ensure_eq!(list["metadata"]["continue"], Value::Null, "continue");
     // Items of built-in kinds leave out what the list says already.
     let mut item = created;
-    item.as_object_mut()
-        .map(|fields| (fields.remove("kind"), fields.remove("apiVersion")));
+    item.as_object_mut().map(|fields| (fields.remove("kind"), fields.remove("apiVersion")));
     ensure_eq!(list["items"], json!([item]), "items");
     Ok(())
 }
@@ -62,11 +61,7 @@ async fn items_are_in_order_of_name(c: Context) -> Outcome {
         c.create("configmaps", config_map(name)).await?;
     }
     let ordered = ["10", "9", "a", "a-b", "a.b", "ab", "b"];
-    for path in [
-        "configmaps",
-        "configmaps?limit=100",
-        "configmaps?resourceVersion=0",
-    ] {
+    for path in ["configmaps", "configmaps?limit=100", "configmaps?resourceVersion=0"] {
         ensure_eq!(c.names(path).await?, ordered, "names of {path}");
     }
     Ok(())
@@ -77,20 +72,12 @@ async fn all_namespaces_are_in_order_of_path(c: Context) -> Outcome {
     let namespace = json!({"metadata": {"name": other, "labels": c.run_labels()}});
     c.create("namespaces", namespace).await?;
     let labels = json!({"contract": c.namespace()});
-    c.create("configmaps", labelled("a", labels.clone()))
-        .await?;
+    c.create("configmaps", labelled("a", labels.clone())).await?;
     let path = format!("/api/v1/namespaces/{other}/configmaps");
     c.create(&path, labelled("b", labels)).await?;
-    ensure_eq!(
-        c.names("configmaps").await?,
-        ["a"],
-        "names in one namespace"
-    );
+    ensure_eq!(c.names("configmaps").await?, ["a"], "names in one namespace");
     // The other name sorts between this one and this one with a slash.
-    let all = format!(
-        "/api/v1/configmaps?labelSelector=contract%3D{}",
-        c.namespace()
-    );
+    let all = format!("/api/v1/configmaps?labelSelector=contract%3D{}", c.namespace());
     ensure_eq!(c.names(&all).await?, ["b", "a"], "names in all namespaces");
     Ok(())
 }
@@ -134,14 +121,8 @@ async fn version_zero_is_any_state(c: Context) -> Outcome {
 }
 
 async fn a_version_is_a_lower_bound(c: Context) -> Outcome {
-    let first = c
-        .create("configmaps", config_map("a"))
-        .await?
-        .version_number()?;
-    let second = c
-        .create("configmaps", config_map("b"))
-        .await?
-        .version_number()?;
+    let first = c.create("configmaps", config_map("a")).await?.version_number()?;
+    let second = c.create("configmaps", config_map("b")).await?.version_number()?;
     for query in [
         format!("resourceVersion={second}"),
         format!("resourceVersion={second}&resourceVersionMatch=NotOlderThan"),
@@ -149,30 +130,16 @@ async fn a_version_is_a_lower_bound(c: Context) -> Outcome {
     ] {
         let list = c.read(&format!("configmaps?{query}")).await?;
         ensure_eq!(names(&list), ["a", "b"], "names with {query}");
-        ensure!(
-            list.version_number()? >= second,
-            "{} with {query}",
-            list.version()
-        );
+        ensure!(list.version_number()? >= second, "{} with {query}", list.version());
     }
-    let list = c
-        .read(&format!("configmaps?resourceVersion={first}"))
-        .await?;
-    ensure!(
-        list.version_number()? >= first,
-        "{} with {first}",
-        list.version()
-    );
+    let list = c.read(&format!("configmaps?resourceVersion={first}")).await?;
+    ensure!(list.version_number()? >= first, "{} with {first}", list.version());
     Ok(())
 }
 
 async fn an_exact_version_is_that_state(c: Context) -> Outcome {
     let first = c.create("configmaps", config_map("a")).await?.version();
-    let second = c
-        .merge("configmaps/a", json!({"data": {"k": "w"}}))
-        .await?
-        .expect(200)?
-        .version();
+    let second = c.merge("configmaps/a", json!({"data": {"k": "w"}})).await?.expect(200)?.version();
     c.create("configmaps", config_map("b")).await?;
     c.delete("configmaps/a").await?.expect(200)?;
     for (version, value) in [(first, "v"), (second, "w")] {
@@ -181,11 +148,7 @@ async fn an_exact_version_is_that_state(c: Context) -> Outcome {
         ensure_eq!(list.version(), version, "the version of the list");
         ensure_eq!(names(&list), ["a"], "names at {version}");
         ensure_eq!(list.at("/items/0/data/k"), value, "value at {version}");
-        ensure_eq!(
-            list["items"][0].version(),
-            version,
-            "the item's version at {version}"
-        );
+        ensure_eq!(list["items"][0].version(), version, "the item's version at {version}");
     }
     ensure_eq!(c.names("configmaps").await?, ["b"], "names now");
     Ok(())
@@ -194,57 +157,34 @@ async fn an_exact_version_is_that_state(c: Context) -> Outcome {
 async fn a_limit_makes_a_version_exact(c: Context) -> Outcome {
     let first = c.create("configmaps", config_map("a")).await?.version();
     c.create("configmaps", config_map("b")).await?;
-    let list = c
-        .read(&format!("configmaps?resourceVersion={first}&limit=9"))
-        .await?;
+    let list = c.read(&format!("configmaps?resourceVersion={first}&limit=9")).await?;
     ensure_eq!(names(&list), ["a"], "names");
     ensure_eq!(list.version(), first, "version");
     Ok(())
 }
 
 async fn versions_from_the_future_time_out(c: Context) -> Outcome {
-    let future = c
-        .create("configmaps", config_map("a"))
-        .await?
-        .version_number()?
-        + 1_000_000_000;
-    for rule in [
-        "",
-        "&resourceVersionMatch=NotOlderThan",
-        "&resourceVersionMatch=Exact",
-        "&limit=5",
-    ] {
-        let answer = c
-            .get(&format!("configmaps?resourceVersion={future}{rule}"))
-            .await?;
+    let future = c.create("configmaps", config_map("a")).await?.version_number()? + 1_000_000_000;
+    for rule in
+        ["", "&resourceVersionMatch=NotOlderThan", "&resourceVersionMatch=Exact", "&limit=5"]
+    {
+        let answer = c.get(&format!("configmaps?resourceVersion={future}{rule}")).await?;
         let retry_after = answer.headers.get(RETRY_AFTER).cloned();
-        ensure_eq!(
-            retry_after,
-            Some(HeaderValue::from_static("1")),
-            "Retry-After with {rule:?}"
-        );
+        ensure_eq!(retry_after, Some(HeaderValue::from_static("1")), "Retry-After with {rule:?}");
         let status = answer.refused(504, "Timeout")?;
         ensure_eq!(
             status.at("/details/causes/0/reason"),
             "ResourceVersionTooLarge",
             "cause with {rule:?}"
         );
-        ensure_eq!(
-            status["details"]["retryAfterSeconds"],
-            1,
-            "retryAfterSeconds with {rule:?}"
-        );
+        ensure_eq!(status["details"]["retryAfterSeconds"], 1, "retryAfterSeconds with {rule:?}");
     }
     Ok(())
 }
 
 async fn malformed_versions_are_refused(c: Context) -> Outcome {
     for version in ["x", "-1", "1.5", "99999999999999999999999"] {
-        for rule in [
-            "",
-            "&resourceVersionMatch=NotOlderThan",
-            "&resourceVersionMatch=Exact",
-        ] {
+        for rule in ["", "&resourceVersionMatch=NotOlderThan", "&resourceVersionMatch=Exact"] {
             let path = format!("configmaps?resourceVersion={version}{rule}");
             c.get(&path).await?.refused(400, "BadRequest")?;
         }
@@ -257,30 +197,13 @@ async fn match_rules_are_validated(c: Context) -> Outcome {
     for (query, cause) in [
         ("resourceVersionMatch=Exact", "FieldValueForbidden"),
         ("resourceVersionMatch=NotOlderThan", "FieldValueForbidden"),
-        (
-            "resourceVersionMatch=Exact&resourceVersion=0",
-            "FieldValueForbidden",
-        ),
-        (
-            "resourceVersionMatch=Nope&resourceVersion=1",
-            "FieldValueNotSupported",
-        ),
+        ("resourceVersionMatch=Exact&resourceVersion=0", "FieldValueForbidden"),
+        ("resourceVersionMatch=Nope&resourceVersion=1", "FieldValueNotSupported"),
         ("resourceVersionMatch=Exact&limit=1", "FieldValueForbidden"),
     ] {
-        let status = c
-            .get(&format!("configmaps?{query}"))
-            .await?
-            .invalid(field, cause)?;
-        ensure_eq!(
-            status["details"]["kind"],
-            "ListOptions",
-            "kind in the details"
-        );
-        ensure_eq!(
-            status["details"]["group"],
-            "meta.k8s.io",
-            "group in the details"
-        );
+        let status = c.get(&format!("configmaps?{query}")).await?.invalid(field, cause)?;
+        ensure_eq!(status["details"]["kind"], "ListOptions", "kind in the details");
+        ensure_eq!(status["details"]["group"], "meta.k8s.io", "group in the details");
     }
     Ok(())
 }
@@ -294,16 +217,10 @@ async fn initial_events_are_for_watches(c: Context) -> Outcome {
 async fn malformed_numbers_are_refused(c: Context) -> Outcome {
     c.create("configmaps", config_map("a")).await?;
     for query in ["limit=x", "limit=1.5", "limit=", "timeoutSeconds=x"] {
-        c.get(&format!("configmaps?{query}"))
-            .await?
-            .refused(400, "BadRequest")?;
+        c.get(&format!("configmaps?{query}")).await?.refused(400, "BadRequest")?;
     }
     for query in ["limit=0", "limit=-1", "timeoutSeconds=5"] {
-        ensure_eq!(
-            c.names(&format!("configmaps?{query}")).await?,
-            ["a"],
-            "names with {query}"
-        );
+        ensure_eq!(c.names(&format!("configmaps?{query}")).await?, ["a"], "names with {query}");
     }
     Ok(())
 }
@@ -312,15 +229,10 @@ async fn the_version_is_at_least_that_of_each_item(c: Context) -> Outcome {
     for name in ["a", "b", "c"] {
         c.create("configmaps", config_map(name)).await?;
     }
-    c.merge("configmaps/a", json!({"data": {"k": "w"}}))
-        .await?
-        .expect(200)?;
+    c.merge("configmaps/a", json!({"data": {"k": "w"}})).await?.expect(200)?;
     let list = c.read("configmaps").await?;
     for item in list["items"].as_array().into_iter().flatten() {
-        ensure!(
-            item.version_number()? <= list.version_number()?,
-            "the list is older than {item}"
-        );
+        ensure!(item.version_number()? <= list.version_number()?, "the list is older than {item}");
     }
     Ok(())
 }

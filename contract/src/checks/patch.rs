@@ -43,10 +43,7 @@ async fn what_is_no_patch_is_refused(context: Context) -> Outcome {
         ("application/json-patch+json", ""),
     ];
     for (content_type, body) in bodies {
-        let request = context
-            .request(Method::PATCH, PATH)
-            .bytes(body)
-            .content_type(content_type);
+        let request = context.request(Method::PATCH, PATH).bytes(body).content_type(content_type);
         let refused = request.send().await?.refused(400, "BadRequest");
         refused.map_err(|error| format!("{content_type} {body:?}: {error}"))?;
     }
@@ -62,9 +59,7 @@ async fn an_unknown_operation_is_refused(context: Context) -> Outcome {
     ];
     for operation in operations {
         let answer = context.json_patch(PATH, json!([operation])).await?;
-        answer
-            .refused(422, "Invalid")
-            .map_err(|error| format!("{operation}: {error}"))?;
+        answer.refused(422, "Invalid").map_err(|error| format!("{operation}: {error}"))?;
     }
     Ok(())
 }
@@ -72,10 +67,7 @@ async fn an_unknown_operation_is_refused(context: Context) -> Outcome {
 async fn other_content_types_are_refused(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     for content_type in ["application/json", "application/yaml", "text/plain"] {
-        let request = context
-            .request(Method::PATCH, PATH)
-            .bytes("{}")
-            .content_type(content_type);
+        let request = context.request(Method::PATCH, PATH).bytes("{}").content_type(content_type);
         request.send().await?.refused(415, "UnsupportedMediaType")?;
     }
     let request = context.request(Method::PATCH, PATH).bytes("{}");
@@ -85,36 +77,21 @@ async fn other_content_types_are_refused(context: Context) -> Outcome {
 
 async fn parameters_of_the_content_type_are_allowed(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    let request = context
-        .request(Method::PATCH, PATH)
-        .bytes("{\"data\":{\"k\":\"2\"}}");
+    let request = context.request(Method::PATCH, PATH).bytes("{\"data\":{\"k\":\"2\"}}");
     let request = request.content_type("application/merge-patch+json; charset=utf-8");
-    ensure_eq!(
-        request.send().await?.expect(200)?.at("/data/k"),
-        "2",
-        "the value"
-    );
+    ensure_eq!(request.send().await?.expect(200)?.at("/data/k"), "2", "the value");
     Ok(())
 }
 
 async fn a_version_in_a_patch_is_a_precondition(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let at = |version: Value, value: &str| json!({"metadata": {"resourceVersion": version}, "data": {"k": value}});
-    let patched = context
-        .merge(PATH, at(json!(made.version()), "2"))
-        .await?
-        .expect(200)?;
+    let patched = context.merge(PATH, at(json!(made.version()), "2")).await?.expect(200)?;
     ensure_eq!(patched.at("/data/k"), "2", "with the right version");
-    context
-        .merge(PATH, at(json!(made.version()), "3"))
-        .await?
-        .refused(409, "Conflict")?;
+    context.merge(PATH, at(json!(made.version()), "3")).await?.refused(409, "Conflict")?;
     let place = "/metadata/resourceVersion";
     let patch = json!([{"op": "replace", "path": place, "value": made.version()}]);
-    context
-        .json_patch(PATH, patch)
-        .await?
-        .refused(409, "Conflict")?;
+    context.json_patch(PATH, patch).await?.refused(409, "Conflict")?;
     ensure_eq!(context.read(PATH).await?, patched, "what is stored");
     for (version, value) in [(json!(null), "4"), (json!("0"), "5")] {
         let patched = context.merge(PATH, at(version, value)).await?.expect(200)?;
@@ -126,16 +103,9 @@ async fn a_version_in_a_patch_is_a_precondition(context: Context) -> Outcome {
 async fn a_uid_in_a_patch_cannot_differ(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let right = json!({"metadata": {"uid": made.uid()}});
-    ensure_eq!(
-        context.merge(PATH, right).await?.expect(200)?,
-        made,
-        "with the right uid"
-    );
+    ensure_eq!(context.merge(PATH, right).await?.expect(200)?, made, "with the right uid");
     let wrong = json!({"metadata": {"uid": "other"}});
-    context
-        .merge(PATH, wrong)
-        .await?
-        .invalid("metadata.uid", "FieldValueInvalid")?;
+    context.merge(PATH, wrong).await?.invalid("metadata.uid", "FieldValueInvalid")?;
     Ok(())
 }
 
@@ -149,15 +119,11 @@ async fn name_namespace_and_type_cannot_change(context: Context) -> Outcome {
     ];
     for patch in patches {
         let answer = context.merge(PATH, patch.clone()).await?;
-        answer
-            .refused(400, "BadRequest")
-            .map_err(|error| format!("{patch}: {error}"))?;
+        answer.refused(400, "BadRequest").map_err(|error| format!("{patch}: {error}"))?;
     }
     for patch in [json!({"kind": "Lease"}), json!({"apiVersion": "v2"})] {
         let answer = context.merge(PATH, patch.clone()).await?;
-        answer
-            .refused(422, "Invalid")
-            .map_err(|error| format!("{patch}: {error}"))?;
+        answer.refused(422, "Invalid").map_err(|error| format!("{patch}: {error}"))?;
     }
     Ok(())
 }
@@ -165,36 +131,16 @@ async fn name_namespace_and_type_cannot_change(context: Context) -> Outcome {
 async fn what_the_server_sets_cannot_be_patched(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let patch = json!({"metadata": {"creationTimestamp": "2001-02-03T04:05:06Z"}});
-    ensure_eq!(
-        context.merge(PATH, patch).await?.expect(200)?,
-        made,
-        "the object"
-    );
+    ensure_eq!(context.merge(PATH, patch).await?.expect(200)?, made, "the object");
     let patch = json!({"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}});
-    context
-        .merge(PATH, patch)
-        .await?
-        .invalid("metadata.deletionTimestamp", "FieldValueInvalid")?;
+    context.merge(PATH, patch).await?.invalid("metadata.deletionTimestamp", "FieldValueInvalid")?;
     Ok(())
 }
 
 async fn a_missing_object_is_not_made(context: Context) -> Outcome {
-    context
-        .merge(PATH, json!({"data": {}}))
-        .await?
-        .refused(404, "NotFound")?;
-    context
-        .json_patch(PATH, json!([]))
-        .await?
-        .refused(404, "NotFound")?;
-    ensure!(
-        context
-            .names("configmaps")
-            .await?
-            .iter()
-            .all(|name| name != "a"),
-        "it was made"
-    );
+    context.merge(PATH, json!({"data": {}})).await?.refused(404, "NotFound")?;
+    context.json_patch(PATH, json!([])).await?.refused(404, "NotFound")?;
+    ensure!(context.names("configmaps").await?.iter().all(|name| name != "a"), "it was made");
     Ok(())
 }
 
@@ -202,26 +148,11 @@ async fn a_patch_without_effect_keeps_the_version_and_sends_no_event(context: Co
     let made = context.create("configmaps", config_map("a")).await?;
     let path = format!("configmaps?resourceVersion={}", made.version());
     let mut watch = context.watch(&path).await?;
-    for patch in [
-        json!({}),
-        json!({"data": {"k": "v"}}),
-        json!({"data": {"none": null}}),
-    ] {
-        ensure_eq!(
-            context.merge(PATH, patch).await?.expect(200)?,
-            made,
-            "the object"
-        );
+    for patch in [json!({}), json!({"data": {"k": "v"}}), json!({"data": {"none": null}})] {
+        ensure_eq!(context.merge(PATH, patch).await?.expect(200)?, made, "the object");
     }
-    for patch in [
-        json!([]),
-        json!([{"op": "replace", "path": "/data/k", "value": "v"}]),
-    ] {
-        ensure_eq!(
-            context.json_patch(PATH, patch).await?.expect(200)?,
-            made,
-            "the object"
-        );
+    for patch in [json!([]), json!([{"op": "replace", "path": "/data/k", "value": "v"}])] {
+        ensure_eq!(context.json_patch(PATH, patch).await?.expect(200)?, made, "the object");
     }
     context.create("configmaps", config_map("b")).await?;
     watch.expect("ADDED", "b").await?;
@@ -240,9 +171,7 @@ async fn a_wrong_type_of_a_field_is_refused(context: Context) -> Outcome {
     ];
     for patch in patches {
         let answer = context.merge(PATH, patch.clone()).await?;
-        answer
-            .refused(422, "Invalid")
-            .map_err(|error| format!("{patch}: {error}"))?;
+        answer.refused(422, "Invalid").map_err(|error| format!("{patch}: {error}"))?;
     }
     ensure_eq!(context.read(PATH).await?, made, "what is stored");
     Ok(())
@@ -251,15 +180,9 @@ async fn a_wrong_type_of_a_field_is_refused(context: Context) -> Outcome {
 async fn the_result_is_validated(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
     let patch = json!({"metadata": {"labels": {"bad key": "x"}}});
-    context
-        .merge(PATH, patch)
-        .await?
-        .invalid("metadata.labels", "FieldValueInvalid")?;
+    context.merge(PATH, patch).await?.invalid("metadata.labels", "FieldValueInvalid")?;
     let patch = json!([{"op": "add", "path": "/data/a~0b", "value": "x"}]);
-    context
-        .json_patch(PATH, patch)
-        .await?
-        .invalid("data[a~b]", "FieldValueInvalid")?;
+    context.json_patch(PATH, patch).await?.invalid("data[a~b]", "FieldValueInvalid")?;
     Ok(())
 }
 
@@ -272,10 +195,7 @@ async fn a_patch_of_the_spec_raises_the_generation(context: Context) -> Outcome 
         (json!({"spec": {"replicas": 4}}), 2),
     ];
     for (patch, expected) in patches {
-        let patched = context
-            .merge("replicasets/a", patch.clone())
-            .await?
-            .expect(200)?;
+        let patched = context.merge("replicasets/a", patch.clone()).await?.expect(200)?;
         ensure_eq!(patched["metadata"]["generation"], expected, "after {patch}");
     }
     Ok(())
@@ -289,9 +209,6 @@ async fn force_is_for_apply_only(context: Context) -> Outcome {
 }
 
 async fn a_collection_cannot_be_patched(context: Context) -> Outcome {
-    context
-        .merge("configmaps", json!({}))
-        .await?
-        .refused(405, "MethodNotAllowed")?;
+    context.merge("configmaps", json!({})).await?.refused(405, "MethodNotAllowed")?;
     Ok(())
 }

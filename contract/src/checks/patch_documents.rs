@@ -44,32 +44,18 @@ async fn a_merge_patch_sets_replaces_and_removes(context: Context) -> Outcome {
     for (patch, expected) in rows {
         let patch = json!({"metadata": {"annotations": patch}});
         let patched = context.merge(PATH, patch.clone()).await?.expect(200)?;
-        ensure_eq!(
-            patched["metadata"]["annotations"],
-            expected,
-            "after {patch}"
-        );
+        ensure_eq!(patched["metadata"]["annotations"], expected, "after {patch}");
     }
     let patch = json!({"metadata": {"annotations": null}});
     let patched = context.merge(PATH, patch).await?.expect(200)?;
-    ensure!(
-        patched.pointer("/metadata/annotations").is_none(),
-        "still annotated: {patched}"
-    );
+    ensure!(patched.pointer("/metadata/annotations").is_none(), "still annotated: {patched}");
     Ok(())
 }
 
 async fn a_merge_patch_keeps_what_it_does_not_name(context: Context) -> Outcome {
     let made = annotated(&context, json!({"a": "b"})).await?;
-    let patched = context
-        .merge(PATH, json!({"data": {"x": "y"}}))
-        .await?
-        .expect(200)?;
-    ensure_eq!(
-        patched["metadata"]["annotations"],
-        json!({"a": "b"}),
-        "the annotations"
-    );
+    let patched = context.merge(PATH, json!({"data": {"x": "y"}})).await?.expect(200)?;
+    ensure_eq!(patched["metadata"]["annotations"], json!({"a": "b"}), "the annotations");
     ensure_eq!(patched["data"], json!({"x": "y"}), "the data");
     ensure_eq!(patched.uid(), made.uid(), "the uid");
     ensure_eq!(context.read(PATH).await?, patched, "what is stored");
@@ -80,27 +66,17 @@ async fn a_null_for_nothing_changes_nothing(context: Context) -> Outcome {
     let made = annotated(&context, json!({"a": "b"})).await?;
     let patch = json!({"metadata": {"annotations": {"c": null}, "labels": {"d": null}}, "data": {"e": null}});
     let patched = context.merge(PATH, patch).await?.expect(200)?;
-    ensure_eq!(
-        patched["metadata"]["annotations"],
-        json!({"a": "b"}),
-        "the annotations"
-    );
+    ensure_eq!(patched["metadata"]["annotations"], json!({"a": "b"}), "the annotations");
     ensure_eq!(patched.version(), made.version(), "the version");
     Ok(())
 }
 
 /// B63.
 async fn nulls_within_new_members_are_not_kept(context: Context) -> Outcome {
-    context
-        .create("configmaps", json!({"metadata": {"name": "a"}}))
-        .await?;
+    context.create("configmaps", json!({"metadata": {"name": "a"}})).await?;
     let patch = json!({"metadata": {"annotations": {"x": null, "y": "1"}}});
     let patched = context.merge(PATH, patch).await?.expect(200)?;
-    ensure_eq!(
-        patched["metadata"]["annotations"],
-        json!({"y": "1"}),
-        "the annotations"
-    );
+    ensure_eq!(patched["metadata"]["annotations"], json!({"y": "1"}), "the annotations");
     Ok(())
 }
 
@@ -140,18 +116,11 @@ async fn a_json_patch_works_on_lists(context: Context) -> Outcome {
         {"op": "remove", "path": format!("{list}/1")},
     ]);
     let patched = context.json_patch(PATH, patch).await?.expect(200)?;
-    ensure_eq!(
-        patched["metadata"]["finalizers"],
-        json!(["lab.test/c", "lab.test/b"]),
-        "the list"
-    );
+    ensure_eq!(patched["metadata"]["finalizers"], json!(["lab.test/c", "lab.test/b"]), "the list");
     for place in ["9", "x"] {
         let path = format!("{list}/{place}");
         let patch = json!([{"op": "add", "path": path, "value": "lab.test/x"}]);
-        context
-            .json_patch(PATH, patch)
-            .await?
-            .refused(422, "Invalid")?;
+        context.json_patch(PATH, patch).await?.refused(422, "Invalid")?;
     }
     Ok(())
 }
@@ -161,11 +130,7 @@ async fn escapes_in_paths_are_understood(context: Context) -> Outcome {
     let patch = json!([{"op": "add", "path": "/metadata/annotations/lab.test~1x", "value": "y"}]);
     let patched = context.json_patch(PATH, patch).await?.expect(200)?;
     let expected = json!({"a": "b", "lab.test/x": "y"});
-    ensure_eq!(
-        patched["metadata"]["annotations"],
-        expected,
-        "the annotations"
-    );
+    ensure_eq!(patched["metadata"]["annotations"], expected, "the annotations");
     Ok(())
 }
 
@@ -185,10 +150,7 @@ async fn a_failing_test_changes_nothing(context: Context) -> Outcome {
             {"op": "test", "path": place, "value": "other"},
             {"op": "replace", "path": "/data/k", "value": "2"},
         ]);
-        context
-            .json_patch(PATH, patch)
-            .await?
-            .refused(422, "Invalid")?;
+        context.json_patch(PATH, patch).await?.refused(422, "Invalid")?;
     }
     ensure_eq!(context.read(PATH).await?, made, "what is stored");
     Ok(())
@@ -200,10 +162,7 @@ async fn a_later_failure_undoes_all(context: Context) -> Outcome {
         {"op": "replace", "path": "/data/k", "value": "2"},
         {"op": "remove", "path": "/data/nothing"},
     ]);
-    context
-        .json_patch(PATH, patch)
-        .await?
-        .refused(422, "Invalid")?;
+    context.json_patch(PATH, patch).await?.refused(422, "Invalid")?;
     ensure_eq!(context.read(PATH).await?, made, "what is stored");
     Ok(())
 }
@@ -217,9 +176,7 @@ async fn an_operation_on_nothing_is_refused(context: Context) -> Outcome {
     ];
     for operation in operations {
         let answer = context.json_patch(PATH, json!([operation])).await?;
-        answer
-            .refused(422, "Invalid")
-            .map_err(|error| format!("{operation}: {error}"))?;
+        answer.refused(422, "Invalid").map_err(|error| format!("{operation}: {error}"))?;
     }
     Ok(())
 }

@@ -29,21 +29,11 @@ async fn a_binding_gives_a_pod_to_a_node(context: Context) -> Outcome {
     ensure_eq!(answer.at("/status"), "Success", "the answer");
     let bound = context.read("pods/a").await?;
     ensure_eq!(bound.at("/spec/nodeName"), "n1", "the node");
-    ensure_eq!(
-        bound.at("/metadata/annotations/by"),
-        "lab",
-        "the annotation"
-    );
-    ensure_eq!(
-        bound.at("/status/conditions/0/type"),
-        "PodScheduled",
-        "the condition"
-    );
+    ensure_eq!(bound.at("/metadata/annotations/by"), "lab", "the annotation");
+    ensure_eq!(bound.at("/status/conditions/0/type"), "PodScheduled", "the condition");
     ensure_eq!(bound.at("/status/conditions/0/status"), "True", "its state");
     ensure_eq!(
-        context
-            .names("pods?fieldSelector=spec.nodeName%3Dn1")
-            .await?,
+        context.names("pods?fieldSelector=spec.nodeName%3Dn1").await?,
         ["a"],
         "the pods of the node"
     );
@@ -52,10 +42,7 @@ async fn a_binding_gives_a_pod_to_a_node(context: Context) -> Outcome {
 
 async fn a_pod_is_bound_once(context: Context) -> Outcome {
     context.create("pods", pod_on("a", "n0")).await?;
-    let status = context
-        .post("pods/a/binding", binding("a"))
-        .await?
-        .refused(409, "Conflict")?;
+    let status = context.post("pods/a/binding", binding("a")).await?.refused(409, "Conflict")?;
     let message = status.at("/message");
     let expected = "Operation cannot be fulfilled on pods/binding \"a\": pod a is already assigned to node \"n0\"";
     ensure_eq!(message, expected, "the message");
@@ -67,29 +54,16 @@ async fn a_binding_holds_its_preconditions(context: Context) -> Outcome {
     for (field, value) in [("uid", "other"), ("resourceVersion", "1")] {
         let mut bind = binding("a");
         bind["metadata"][field] = json!(value);
-        context
-            .post("pods/a/binding", bind)
-            .await?
-            .refused(409, "Conflict")?;
+        context.post("pods/a/binding", bind).await?.refused(409, "Conflict")?;
     }
-    ensure_eq!(
-        context.read("pods/a").await?.at("/spec/nodeName"),
-        "",
-        "the node"
-    );
+    ensure_eq!(context.read("pods/a").await?.at("/spec/nodeName"), "", "the node");
     Ok(())
 }
 
 async fn a_binding_under_another_name_is_refused(context: Context) -> Outcome {
     context.create("pods", pod("a")).await?;
-    context
-        .post("pods/a/binding", binding("b"))
-        .await?
-        .refused(400, "BadRequest")?;
-    context
-        .post("pods/b/binding", binding("b"))
-        .await?
-        .refused(404, "NotFound")?;
+    context.post("pods/a/binding", binding("b")).await?.refused(400, "BadRequest")?;
+    context.post("pods/b/binding", binding("b")).await?.refused(404, "NotFound")?;
     Ok(())
 }
 
@@ -98,58 +72,35 @@ async fn a_pod_being_deleted_is_not_bound(context: Context) -> Outcome {
     held["metadata"]["finalizers"] = json!([FINALIZER]);
     context.create("pods", held).await?;
     context.delete("pods/a").await?.expect(200)?;
-    context
-        .post("pods/a/binding", binding("a"))
-        .await?
-        .refused(409, "Conflict")?;
+    context.post("pods/a/binding", binding("a")).await?.refused(409, "Conflict")?;
     Ok(())
 }
 
 async fn an_eviction_deletes_with_its_options(context: Context) -> Outcome {
     context.create("pods", pod("waiting")).await?;
-    context
-        .create("pods/waiting/eviction", eviction("waiting", json!(null)))
-        .await?;
-    context
-        .get("pods/waiting")
-        .await?
-        .refused(404, "NotFound")?;
+    context.create("pods/waiting/eviction", eviction("waiting", json!(null))).await?;
+    context.get("pods/waiting").await?.refused(404, "NotFound")?;
     context.create("pods", pod_on("a", "n1")).await?;
     let dry = eviction("a", json!({"dryRun": ["All"]}));
     context.create("pods/a/eviction", dry).await?;
     ensure_eq!(
-        context
-            .read("pods/a")
-            .await?
-            .at("/metadata/deletionTimestamp"),
+        context.read("pods/a").await?.at("/metadata/deletionTimestamp"),
         "",
         "after a dry run, its end"
     );
-    let answer = context
-        .create(
-            "pods/a/eviction",
-            eviction("a", json!({"gracePeriodSeconds": 5})),
-        )
-        .await?;
+    let answer =
+        context.create("pods/a/eviction", eviction("a", json!({"gracePeriodSeconds": 5}))).await?;
     ensure_eq!(answer.at("/status"), "Success", "the answer");
     let evicted = context.read("pods/a").await?;
-    ensure_eq!(
-        evicted["metadata"]["deletionGracePeriodSeconds"],
-        5,
-        "the period"
-    );
+    ensure_eq!(evicted["metadata"]["deletionGracePeriodSeconds"], 5, "the period");
     Ok(())
 }
 
 async fn an_eviction_of_nothing_is_not_found(context: Context) -> Outcome {
-    let answer = context
-        .post("pods/a/eviction", eviction("a", json!(null)))
-        .await?;
+    let answer = context.post("pods/a/eviction", eviction("a", json!(null))).await?;
     answer.refused(404, "NotFound")?;
     context.create("pods", pod("a")).await?;
-    let answer = context
-        .post("pods/a/eviction", eviction("b", json!(null)))
-        .await?;
+    let answer = context.post("pods/a/eviction", eviction("b", json!(null))).await?;
     answer.refused(400, "BadRequest")?;
     Ok(())
 }

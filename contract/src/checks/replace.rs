@@ -36,19 +36,13 @@ const PATH: &str = "configmaps/a";
 async fn a_replacement_is_stored_and_told(context: Context) -> Outcome {
     let mut object = context.create("configmaps", config_map("a")).await?;
     let start = object.version();
-    let mut watch = context
-        .watch(&format!("configmaps?resourceVersion={start}"))
-        .await?;
+    let mut watch = context.watch(&format!("configmaps?resourceVersion={start}")).await?;
     object["data"] = json!({"k": "2"});
     let written = context.put(PATH, &object).await?.expect(200)?;
     ensure_eq!(written["data"], object["data"], "the answer");
     ensure!(written.version() != start, "the version is still {start}");
     ensure_eq!(context.read(PATH).await?, written, "what is stored");
-    ensure_eq!(
-        watch.expect("MODIFIED", "a").await?,
-        written,
-        "what watchers see"
-    );
+    ensure_eq!(watch.expect("MODIFIED", "a").await?, written, "what watchers see");
     Ok(())
 }
 
@@ -60,10 +54,7 @@ async fn what_is_left_out_is_gone(context: Context) -> Outcome {
     let bare = json!({"metadata": {"name": "a"}});
     let written = context.put(PATH, &bare).await?.expect(200)?;
     for place in ["/metadata/labels", "/metadata/annotations", "/data"] {
-        ensure!(
-            written.pointer(place).is_none(),
-            "{place} is still there: {written}"
-        );
+        ensure!(written.pointer(place).is_none(), "{place} is still there: {written}");
     }
     Ok(())
 }
@@ -80,16 +71,8 @@ async fn an_old_version_is_a_conflict(context: Context) -> Outcome {
          to the latest version and try again",
         "the message"
     );
-    ensure_eq!(
-        status["details"],
-        json!({"name": "a", "kind": "configmaps"}),
-        "the details"
-    );
-    ensure_eq!(
-        context.read(PATH).await?.at("/data/k"),
-        "2",
-        "what is stored"
-    );
+    ensure_eq!(status["details"], json!({"name": "a", "kind": "configmaps"}), "the details");
+    ensure_eq!(context.read(PATH).await?.at("/data/k"), "2", "what is stored");
     Ok(())
 }
 
@@ -105,10 +88,7 @@ async fn a_malformed_version_is_refused(context: Context) -> Outcome {
     let mut object = context.create("configmaps", config_map("a")).await?;
     object["metadata"]["resourceVersion"] = json!("x");
     let answer = context.put(PATH, &object).await?;
-    ensure!(
-        matches!(answer.code, 400 | 422 | 500),
-        "expected a refusal, saw {answer}"
-    );
+    ensure!(matches!(answer.code, 400 | 422 | 500), "expected a refusal, saw {answer}");
     Ok(())
 }
 
@@ -136,10 +116,7 @@ async fn another_uid_is_a_conflict(context: Context) -> Outcome {
     object["metadata"]["uid"] = json!("other");
     let status = context.put(PATH, &object).await?.refused(409, "Conflict")?;
     let message = status.at("/message");
-    ensure!(
-        message.contains("UID in precondition: other"),
-        "the message is {message:?}"
-    );
+    ensure!(message.contains("UID in precondition: other"), "the message is {message:?}");
     Ok(())
 }
 
@@ -147,20 +124,10 @@ async fn another_uid_is_a_conflict(context: Context) -> Outcome {
 async fn no_change_keeps_the_version_and_sends_no_event(context: Context) -> Outcome {
     let object = context.create("configmaps", config_map("a")).await?;
     let start = object.version();
-    let mut watch = context
-        .watch(&format!("configmaps?resourceVersion={start}"))
-        .await?;
-    ensure_eq!(
-        context.put(PATH, &object).await?.expect(200)?,
-        object,
-        "the answer"
-    );
+    let mut watch = context.watch(&format!("configmaps?resourceVersion={start}")).await?;
+    ensure_eq!(context.put(PATH, &object).await?.expect(200)?, object, "the answer");
     let without = config_map("a");
-    ensure_eq!(
-        context.put(PATH, &without).await?.expect(200)?.version(),
-        start,
-        "the version"
-    );
+    ensure_eq!(context.put(PATH, &without).await?.expect(200)?.version(), start, "the version");
     context.create("configmaps", config_map("b")).await?;
     watch.expect("ADDED", "b").await?;
     Ok(())
@@ -205,10 +172,7 @@ async fn a_deployment_counts_its_annotations_too(context: Context) -> Outcome {
 
 async fn a_missing_name_is_refused(context: Context) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    context
-        .put(PATH, &json!({"data": {}}))
-        .await?
-        .refused(400, "BadRequest")?;
+    context.put(PATH, &json!({"data": {}})).await?.refused(400, "BadRequest")?;
     Ok(())
 }
 
@@ -216,11 +180,7 @@ async fn a_missing_namespace_is_filled_in(context: Context) -> Outcome {
     let mut object = context.create("configmaps", config_map("a")).await?;
     object["metadata"]["namespace"] = json!("");
     let written = context.put(PATH, &object).await?.expect(200)?;
-    ensure_eq!(
-        written.at("/metadata/namespace"),
-        context.namespace(),
-        "the namespace"
-    );
+    ensure_eq!(written.at("/metadata/namespace"), context.namespace(), "the namespace");
     Ok(())
 }
 
@@ -238,11 +198,7 @@ async fn a_missing_type_is_filled_in(context: Context) -> Outcome {
 async fn a_missing_object_is_not_made(context: Context) -> Outcome {
     let mut object = config_map("a");
     let status = context.put(PATH, &object).await?.refused(404, "NotFound")?;
-    ensure_eq!(
-        status.at("/message"),
-        "configmaps \"a\" not found",
-        "the message"
-    );
+    ensure_eq!(status.at("/message"), "configmaps \"a\" not found", "the message");
     object["metadata"]["uid"] = json!("some");
     object["metadata"]["resourceVersion"] = json!("5");
     context.put(PATH, &object).await?.refused(404, "NotFound")?;
@@ -260,36 +216,11 @@ async fn bad_metadata_is_refused_by_field(context: Context) -> Outcome {
     let made = context.create("configmaps", config_map("a")).await?;
     let owner = json!([{"apiVersion": "v1", "kind": "Pod", "name": "p"}]);
     let faults = [
-        (
-            "labels",
-            json!({"a b": "c"}),
-            "metadata.labels",
-            "FieldValueInvalid",
-        ),
-        (
-            "labels",
-            json!({"a": "b c"}),
-            "metadata.labels",
-            "FieldValueInvalid",
-        ),
-        (
-            "annotations",
-            json!({"a b": "c"}),
-            "metadata.annotations",
-            "FieldValueInvalid",
-        ),
-        (
-            "finalizers",
-            json!(["short"]),
-            "metadata.finalizers[0]",
-            "FieldValueInvalid",
-        ),
-        (
-            "ownerReferences",
-            owner,
-            "metadata.ownerReferences[0].uid",
-            "FieldValueRequired",
-        ),
+        ("labels", json!({"a b": "c"}), "metadata.labels", "FieldValueInvalid"),
+        ("labels", json!({"a": "b c"}), "metadata.labels", "FieldValueInvalid"),
+        ("annotations", json!({"a b": "c"}), "metadata.annotations", "FieldValueInvalid"),
+        ("finalizers", json!(["short"]), "metadata.finalizers[0]", "FieldValueInvalid"),
+        ("ownerReferences", owner, "metadata.ownerReferences[0].uid", "FieldValueRequired"),
     ];
     for (field, value, place, cause) in faults {
         let mut object = made.clone();
@@ -305,18 +236,13 @@ async fn a_body_that_is_no_object_is_refused(context: Context) -> Outcome {
     for body in ["", "{", "[]", "null", "\"a\"", "7"] {
         let request = context.request(http::Method::PUT, PATH).bytes(body);
         let answer = request.content_type("application/json").send().await?;
-        answer
-            .refused(400, "BadRequest")
-            .map_err(|error| format!("body {body:?}: {error}"))?;
+        answer.refused(400, "BadRequest").map_err(|error| format!("body {body:?}: {error}"))?;
     }
     Ok(())
 }
 
 async fn a_collection_cannot_be_replaced(context: Context) -> Outcome {
-    context
-        .put("configmaps", &config_map("a"))
-        .await?
-        .refused(405, "MethodNotAllowed")?;
+    context.put("configmaps", &config_map("a")).await?.refused(405, "MethodNotAllowed")?;
     Ok(())
 }
 

@@ -28,10 +28,8 @@ pub(super) fn checks() -> Vec<Check> {
 const SCALE: &str = "replicasets/a/scale";
 
 async fn a_scale_tells_of_its_workload(context: Context) -> Outcome {
-    for (resource, object) in [
-        ("replicasets", replica_set("a")),
-        ("deployments", deployment("a")),
-    ] {
+    for (resource, object) in [("replicasets", replica_set("a")), ("deployments", deployment("a"))]
+    {
         let made = context.create(resource, object).await?;
         let scale = context.read(&format!("{resource}/a/scale")).await?;
         let expected = json!({
@@ -46,15 +44,8 @@ async fn a_scale_tells_of_its_workload(context: Context) -> Outcome {
         ensure_eq!(scale, expected, "the scale of {resource}");
     }
     let patch = json!({"status": {"replicas": 2}});
-    context
-        .merge("replicasets/a/status", patch)
-        .await?
-        .expect(200)?;
-    ensure_eq!(
-        context.read(SCALE).await?["status"]["replicas"],
-        2,
-        "the replicas there are"
-    );
+    context.merge("replicasets/a/status", patch).await?.expect(200)?;
+    ensure_eq!(context.read(SCALE).await?["status"]["replicas"], 2, "the replicas there are");
     Ok(())
 }
 
@@ -69,9 +60,7 @@ async fn a_scale_gives_the_whole_selector(context: Context) -> Outcome {
     let selector = context.read(SCALE).await?.at("/status/selector");
     ensure_eq!(selector, "app=web,!old,tier in (a,b)", "the selector");
     let listed = selector.replace(' ', "%20").replace('=', "%3D");
-    context
-        .read(&format!("pods?labelSelector={listed}"))
-        .await?;
+    context.read(&format!("pods?labelSelector={listed}")).await?;
     Ok(())
 }
 
@@ -83,21 +72,10 @@ async fn a_scale_is_replaced(context: Context) -> Outcome {
     scale["metadata"]["labels"] = json!({"l": "m"});
     let written = context.put(SCALE, &scale).await?.expect(200)?;
     ensure_eq!(written["spec"]["replicas"], 5, "the replicas of the answer");
-    ensure_eq!(
-        written["status"]["replicas"],
-        0,
-        "the status, which a scale cannot set"
-    );
+    ensure_eq!(written["status"]["replicas"], 0, "the status, which a scale cannot set");
     let object = context.read("replicasets/a").await?;
-    ensure_eq!(
-        object["spec"]["replicas"],
-        5,
-        "the replicas of the workload"
-    );
-    ensure!(
-        object["metadata"].get("labels").is_none(),
-        "the label went to the workload"
-    );
+    ensure_eq!(object["spec"]["replicas"], 5, "the replicas of the workload");
+    ensure!(object["metadata"].get("labels").is_none(), "the label went to the workload");
     ensure_eq!(object.version(), written.version(), "the version");
     Ok(())
 }
@@ -115,15 +93,9 @@ async fn a_scale_is_patched_in_either_way(context: Context) -> Outcome {
         {"op": "test", "path": place, "value": 7},
         {"op": "replace", "path": place, "value": 2},
     ]);
-    let patched = context
-        .json_patch(SCALE, patch.clone())
-        .await?
-        .expect(200)?;
+    let patched = context.json_patch(SCALE, patch.clone()).await?.expect(200)?;
     ensure_eq!(patched["spec"]["replicas"], 2, "the replicas");
-    context
-        .json_patch(SCALE, patch)
-        .await?
-        .refused(422, "Invalid")?;
+    context.json_patch(SCALE, patch).await?.refused(422, "Invalid")?;
     Ok(())
 }
 
@@ -141,10 +113,7 @@ async fn an_old_version_of_a_scale_is_a_conflict(context: Context) -> Outcome {
     );
     let mut patch = replicas(6);
     patch["metadata"] = json!({"resourceVersion": scale.version()});
-    context
-        .merge(SCALE, patch)
-        .await?
-        .refused(409, "Conflict")?;
+    context.merge(SCALE, patch).await?.refused(409, "Conflict")?;
     Ok(())
 }
 
@@ -168,30 +137,18 @@ async fn another_uid_of_a_scale_is_a_conflict(context: Context) -> Outcome {
 
 async fn a_scale_under_another_name_or_namespace_is_refused(context: Context) -> Outcome {
     context.create("replicasets", replica_set("a")).await?;
-    for metadata in [
-        json!({"name": "b"}),
-        json!({"name": "a", "namespace": "elsewhere"}),
-    ] {
+    for metadata in [json!({"name": "b"}), json!({"name": "a", "namespace": "elsewhere"})] {
         let scale = json!({"metadata": metadata, "spec": {"replicas": 6}});
-        context
-            .put(SCALE, &scale)
-            .await?
-            .refused(400, "BadRequest")?;
+        context.put(SCALE, &scale).await?.refused(400, "BadRequest")?;
     }
     Ok(())
 }
 
 async fn negative_replicas_are_refused(context: Context) -> Outcome {
     context.create("replicasets", replica_set("a")).await?;
-    context
-        .merge(SCALE, replicas(-1))
-        .await?
-        .invalid("spec.replicas", "FieldValueInvalid")?;
+    context.merge(SCALE, replicas(-1)).await?.invalid("spec.replicas", "FieldValueInvalid")?;
     let scale = json!({"metadata": {"name": "a"}, "spec": {"replicas": -1}});
-    context
-        .put(SCALE, &scale)
-        .await?
-        .invalid("spec.replicas", "FieldValueInvalid")?;
+    context.put(SCALE, &scale).await?.invalid("spec.replicas", "FieldValueInvalid")?;
     let answer = context.merge("replicasets/a", replicas(-1)).await?;
     answer.invalid("spec.replicas", "FieldValueInvalid")?;
     Ok(())
@@ -201,54 +158,31 @@ async fn the_same_scale_keeps_the_version(context: Context) -> Outcome {
     context.create("replicasets", replica_set("a")).await?;
     // The first write makes its writer the manager of the field, which is a change too.
     let scale = context.merge(SCALE, replicas(2)).await?.expect(200)?;
-    ensure_eq!(
-        context.merge(SCALE, replicas(2)).await?.expect(200)?,
-        scale,
-        "after a patch"
-    );
-    ensure_eq!(
-        context.put(SCALE, &scale).await?.expect(200)?,
-        scale,
-        "after an update"
-    );
+    ensure_eq!(context.merge(SCALE, replicas(2)).await?.expect(200)?, scale, "after a patch");
+    ensure_eq!(context.put(SCALE, &scale).await?.expect(200)?, scale, "after an update");
     Ok(())
 }
 
 async fn a_scale_raises_the_generation(context: Context) -> Outcome {
-    for (resource, object) in [
-        ("replicasets", replica_set("a")),
-        ("deployments", deployment("a")),
-    ] {
+    for (resource, object) in [("replicasets", replica_set("a")), ("deployments", deployment("a"))]
+    {
         context.create(resource, object).await?;
-        context
-            .merge(&format!("{resource}/a/scale"), replicas(3))
-            .await?
-            .expect(200)?;
+        context.merge(&format!("{resource}/a/scale"), replicas(3)).await?.expect(200)?;
         let scaled = context.read(&format!("{resource}/a")).await?;
-        ensure_eq!(
-            scaled["metadata"]["generation"],
-            2,
-            "the generation of {resource}"
-        );
+        ensure_eq!(scaled["metadata"]["generation"], 2, "the generation of {resource}");
     }
     Ok(())
 }
 
 async fn a_scale_of_nothing_is_not_found(context: Context) -> Outcome {
     context.get(SCALE).await?.refused(404, "NotFound")?;
-    context
-        .merge(SCALE, replicas(1))
-        .await?
-        .refused(404, "NotFound")?;
+    context.merge(SCALE, replicas(1)).await?.refused(404, "NotFound")?;
     Ok(())
 }
 
 async fn a_pod_has_no_scale(context: Context) -> Outcome {
     context.create("pods", pod("a")).await?;
-    context
-        .get("pods/a/scale")
-        .await?
-        .refused(404, "NotFound")?;
+    context.get("pods/a/scale").await?.refused(404, "NotFound")?;
     Ok(())
 }
 

@@ -40,12 +40,9 @@ async fn chosen(c: &Context, kind: &str, cases: &[(&str, &[&str])]) -> Outcome {
 
 /// B24: an empty value is a value.
 async fn labels_with_empty_values(c: Context) -> Outcome {
-    c.create("configmaps", labelled("empty", json!({"environment": ""})))
-        .await?;
-    c.create("configmaps", labelled("none", json!({"a": "1"})))
-        .await?;
-    c.create("configmaps", labelled("x", json!({"environment": "x"})))
-        .await?;
+    c.create("configmaps", labelled("empty", json!({"environment": ""}))).await?;
+    c.create("configmaps", labelled("none", json!({"a": "1"}))).await?;
+    c.create("configmaps", labelled("x", json!({"environment": "x"}))).await?;
     let cases: [(&str, &[&str]); 14] = [
         ("environment=", &["empty"]),
         ("environment= ", &["empty"]),
@@ -67,8 +64,7 @@ async fn labels_with_empty_values(c: Context) -> Outcome {
 
 async fn sets_of_values(c: Context) -> Outcome {
     for (name, tier) in [("a", "1"), ("b", "2"), ("c", "3")] {
-        c.create("configmaps", labelled(name, json!({"tier": tier})))
-            .await?;
+        c.create("configmaps", labelled(name, json!({"tier": tier}))).await?;
     }
     let cases: [(&str, &[&str]); 6] = [
         ("tier in (1,2)", &["a", "b"]),
@@ -82,15 +78,9 @@ async fn sets_of_values(c: Context) -> Outcome {
 }
 
 async fn several_requirements_all_hold(c: Context) -> Outcome {
-    c.create(
-        "configmaps",
-        labelled("a", json!({"app": "web", "tier": "1"})),
-    )
-    .await?;
-    c.create("configmaps", labelled("b", json!({"app": "web"})))
-        .await?;
-    c.create("configmaps", labelled("c", json!({"tier": "1"})))
-        .await?;
+    c.create("configmaps", labelled("a", json!({"app": "web", "tier": "1"}))).await?;
+    c.create("configmaps", labelled("b", json!({"app": "web"}))).await?;
+    c.create("configmaps", labelled("c", json!({"tier": "1"}))).await?;
     let cases: [(&str, &[&str]); 5] = [
         ("app=web,tier=1", &["a"]),
         ("app=web,!tier", &["b"]),
@@ -102,37 +92,27 @@ async fn several_requirements_all_hold(c: Context) -> Outcome {
 }
 
 async fn keys_with_a_prefix(c: Context) -> Outcome {
-    c.create("configmaps", labelled("a", json!({"lab.test/app": "web"})))
-        .await?;
-    c.create("configmaps", labelled("b", json!({"app": "web"})))
-        .await?;
-    let cases: [(&str, &[&str]); 3] = [
-        ("lab.test/app=web", &["a"]),
-        ("app=web", &["b"]),
-        ("!lab.test/app", &["b"]),
-    ];
+    c.create("configmaps", labelled("a", json!({"lab.test/app": "web"}))).await?;
+    c.create("configmaps", labelled("b", json!({"app": "web"}))).await?;
+    let cases: [(&str, &[&str]); 3] =
+        [("lab.test/app=web", &["a"]), ("app=web", &["b"]), ("!lab.test/app", &["b"])];
     chosen(&c, "labelSelector", &cases).await
 }
 
 async fn comparisons_of_numbers(c: Context) -> Outcome {
     for (name, size) in [("a", "9"), ("b", "10"), ("c", "x")] {
-        c.create("configmaps", labelled(name, json!({"size": size})))
-            .await?;
+        c.create("configmaps", labelled(name, json!({"size": size}))).await?;
     }
-    let cases: [(&str, &[&str]); 3] = [
-        ("size>9", &["b"]),
-        ("size<10", &["a"]),
-        ("size > 8", &["a", "b"]),
-    ];
+    let cases: [(&str, &[&str]); 3] =
+        [("size>9", &["b"]), ("size<10", &["a"]), ("size > 8", &["a", "b"])];
     chosen(&c, "labelSelector", &cases).await?;
     let path = format!("configmaps?labelSelector={}", escape("size>x"));
     c.get(&path).await?.refused(400, "BadRequest")?;
     Ok(())
 }
 
-const IMPOSSIBLE: [&str; 9] = [
-    "app=_lab", "a/b/c=d", "a in x", "=x", "a=b=c", "a in (b", "a,,b", "app=a b", "-a=b",
-];
+const IMPOSSIBLE: [&str; 9] =
+    ["app=_lab", "a/b/c=d", "a in x", "=x", "a=b=c", "a in (b", "a,,b", "app=a b", "-a=b"];
 
 /// B23: never everything.
 async fn an_impossible_label_selector_is_refused(c: Context) -> Outcome {
@@ -154,17 +134,14 @@ async fn an_impossible_label_selector_deletes_nothing(c: Context) -> Outcome {
         let path = format!("configmaps?labelSelector={}", escape(selector));
         c.delete(&path).await?.refused(400, "BadRequest")?;
     }
-    c.delete("configmaps?fieldSelector=data.k%3Dv")
-        .await?
-        .refused(400, "BadRequest")?;
+    c.delete("configmaps?fieldSelector=data.k%3Dv").await?.refused(400, "BadRequest")?;
     ensure_eq!(c.names("configmaps").await?, ["a"], "what is left");
     Ok(())
 }
 
 async fn deletion_of_a_collection_is_selected(c: Context) -> Outcome {
     for (name, tier) in [("a", "1"), ("b", "2"), ("c", "1")] {
-        c.create("configmaps", labelled(name, json!({"tier": tier})))
-            .await?;
+        c.create("configmaps", labelled(name, json!({"tier": tier}))).await?;
     }
     let path = "configmaps?labelSelector=tier%3D1&fieldSelector=metadata.name!%3Dc";
     c.request(Method::DELETE, path).send().await?.expect(200)?;
@@ -219,23 +196,10 @@ async fn fields_of_pods(c: Context) -> Outcome {
 }
 
 async fn fields_of_secrets(c: Context) -> Outcome {
-    c.create("secrets", json!({"metadata": {"name": "a"}}))
-        .await?;
-    c.create(
-        "secrets",
-        json!({"metadata": {"name": "b"}, "type": "lab.test/x"}),
-    )
-    .await?;
-    ensure_eq!(
-        c.names("secrets?fieldSelector=type%3DOpaque").await?,
-        ["a"],
-        "opaque ones"
-    );
-    ensure_eq!(
-        c.names("secrets?fieldSelector=type!%3DOpaque").await?,
-        ["b"],
-        "others"
-    );
+    c.create("secrets", json!({"metadata": {"name": "a"}})).await?;
+    c.create("secrets", json!({"metadata": {"name": "b"}, "type": "lab.test/x"})).await?;
+    ensure_eq!(c.names("secrets?fieldSelector=type%3DOpaque").await?, ["a"], "opaque ones");
+    ensure_eq!(c.names("secrets?fieldSelector=type!%3DOpaque").await?, ["b"], "others");
     Ok(())
 }
 
@@ -247,16 +211,10 @@ async fn fields_of_events(c: Context) -> Outcome {
     c.create("events", other).await?;
     for (path, wanted) in [
         ("events?fieldSelector=involvedObject.name%3Dweb", vec!["a"]),
-        (
-            "events?fieldSelector=involvedObject.kind%3DPod,reason%3DOther",
-            vec!["b"],
-        ),
+        ("events?fieldSelector=involvedObject.kind%3DPod,reason%3DOther", vec!["b"]),
         ("events?fieldSelector=source%3Dlab", vec!["a", "b"]),
         ("events?fieldSelector=type%3DWarning", vec![]),
-        (
-            "events.k8s.io?fieldSelector=regarding.name%3Dweb",
-            vec!["a"],
-        ),
+        ("events.k8s.io?fieldSelector=regarding.name%3Dweb", vec!["a"]),
         ("events.k8s.io?fieldSelector=reason!%3DOther", vec!["a"]),
     ] {
         ensure_eq!(c.names(path).await?, wanted, "what {path} chooses");
@@ -273,11 +231,9 @@ async fn fields_of_events(c: Context) -> Outcome {
 
 async fn fields_of_namespaces(c: Context) -> Outcome {
     let here = format!("fieldSelector=metadata.name%3D{}", c.namespace());
-    for (more, count) in [
-        ("", 1),
-        (",status.phase%3DActive", 1),
-        (",status.phase%3DTerminating", 0),
-    ] {
+    for (more, count) in
+        [("", 1), (",status.phase%3DActive", 1), (",status.phase%3DTerminating", 0)]
+    {
         let found = c.names(&format!("namespaces?{here}{more}")).await?;
         ensure_eq!(found.len(), count, "how many namespaces with {more:?}");
     }
@@ -298,36 +254,22 @@ async fn unknown_fields_are_refused(c: Context) -> Outcome {
             let answer = c.request(method, &path).send().await?;
             let status = answer.refused(400, "BadRequest")?;
             ensure!(
-                status["message"]
-                    .as_str()
-                    .is_some_and(|text| text.contains(field)),
+                status["message"].as_str().is_some_and(|text| text.contains(field)),
                 "{status}"
             );
         }
-        c.get(&format!("{path}&watch=1"))
-            .await?
-            .refused(400, "BadRequest")?;
+        c.get(&format!("{path}&watch=1")).await?.refused(400, "BadRequest")?;
     }
-    let status = c
-        .get("pods?fieldSelector=spec.bogus%3D1")
-        .await?
-        .refused(400, "BadRequest")?;
-    ensure_eq!(
-        status["message"],
-        "field label not supported: spec.bogus",
-        "message"
-    );
+    let status = c.get("pods?fieldSelector=spec.bogus%3D1").await?.refused(400, "BadRequest")?;
+    ensure_eq!(status["message"], "field label not supported: spec.bogus", "message");
     ensure_eq!(c.names("pods").await?, ["a"], "what is left");
     Ok(())
 }
 
 async fn malformed_field_selectors_are_refused(c: Context) -> Outcome {
-    for selector in [
-        "metadata.name",
-        "metadata.name in (a)",
-        "!metadata.name",
-        "metadata.name=a\\x",
-    ] {
+    for selector in
+        ["metadata.name", "metadata.name in (a)", "!metadata.name", "metadata.name=a\\x"]
+    {
         let path = format!("configmaps?fieldSelector={}", escape(selector));
         c.get(&path).await?.refused(400, "BadRequest")?;
     }
@@ -336,8 +278,7 @@ async fn malformed_field_selectors_are_refused(c: Context) -> Outcome {
 
 async fn labels_and_fields_together(c: Context) -> Outcome {
     for (name, tier) in [("a", "1"), ("b", "2"), ("c", "1")] {
-        c.create("configmaps", labelled(name, json!({"tier": tier})))
-            .await?;
+        c.create("configmaps", labelled(name, json!({"tier": tier}))).await?;
     }
     let path = "configmaps?labelSelector=tier%3D1&fieldSelector=metadata.name!%3Da";
     ensure_eq!(c.names(path).await?, ["c"], "what both choose");

@@ -31,24 +31,13 @@ async fn changes_come_in_order_with_rising_versions(context: Context) -> Outcome
     let start = context.list_version("configmaps").await?;
     let mut watch = context.watch(&from("configmaps", &start)).await?;
     context.create("configmaps", config_map("a")).await?;
-    context
-        .merge("configmaps/a", json!({"data": {"k": "2"}}))
-        .await?
-        .expect(200)?;
+    context.merge("configmaps/a", json!({"data": {"k": "2"}})).await?.expect(200)?;
     context.create("configmaps", config_map("b")).await?;
     context.delete("configmaps/a").await?.expect(200)?;
     let mut last = number(&start)?;
-    for (kind, name) in [
-        ("ADDED", "a"),
-        ("MODIFIED", "a"),
-        ("ADDED", "b"),
-        ("DELETED", "a"),
-    ] {
+    for (kind, name) in [("ADDED", "a"), ("MODIFIED", "a"), ("ADDED", "b"), ("DELETED", "a")] {
         let version = number(&watch.expect(kind, name).await?.version())?;
-        ensure!(
-            version > last,
-            "{kind} {name} has version {version}, the one before {last}"
-        );
+        ensure!(version > last, "{kind} {name} has version {version}, the one before {last}");
         last = version;
     }
     Ok(())
@@ -76,11 +65,7 @@ async fn a_delete_between_list_and_watch_is_told(context: Context) -> Outcome {
     context.delete("configmaps/a").await?.expect(200)?;
     context.create("configmaps", config_map("b")).await?;
     let mut watch = context.watch(&from("configmaps", &listed)).await?;
-    ensure_eq!(
-        watch.expect("DELETED", "a").await?.uid(),
-        made.uid(),
-        "the uid of the deletion"
-    );
+    ensure_eq!(watch.expect("DELETED", "a").await?.uid(), made.uid(), "the uid of the deletion");
     watch.expect("ADDED", "b").await?;
     Ok(())
 }
@@ -92,21 +77,9 @@ async fn a_new_object_of_the_same_name_is_told_as_deleted_and_added(context: Con
     context.delete("configmaps/a").await?.expect(200)?;
     let second = context.create("configmaps", config_map("a")).await?;
     let mut watch = context.watch(&from("configmaps", &listed)).await?;
-    ensure_eq!(
-        watch.expect("DELETED", "a").await?.uid(),
-        first.uid(),
-        "the uid of the deletion"
-    );
-    ensure_eq!(
-        watch.expect("ADDED", "a").await?.uid(),
-        second.uid(),
-        "the uid of the addition"
-    );
-    ensure!(
-        first.uid() != second.uid(),
-        "both objects have the uid {}",
-        first.uid()
-    );
+    ensure_eq!(watch.expect("DELETED", "a").await?.uid(), first.uid(), "the uid of the deletion");
+    ensure_eq!(watch.expect("ADDED", "a").await?.uid(), second.uid(), "the uid of the addition");
+    ensure!(first.uid() != second.uid(), "both objects have the uid {}", first.uid());
     Ok(())
 }
 
@@ -203,30 +176,18 @@ async fn a_version_from_long_ago_is_served_whole_or_refused_as_expired(
     context: Context,
 ) -> Outcome {
     context.create("configmaps", config_map("a")).await?;
-    context
-        .create("events", event("a", context.namespace()))
-        .await?;
-    context
-        .create("secrets", json!({"metadata": {"name": "a"}}))
-        .await?;
+    context.create("events", event("a", context.namespace())).await?;
+    context.create("secrets", json!({"metadata": {"name": "a"}})).await?;
     for resource in ["configmaps", "events", "secrets"] {
         let mut watch = context.watch(&from(resource, "1")).await?;
-        let first = watch
-            .next()
-            .await?
-            .ok_or(format!("the watch of {resource} said nothing"))?;
+        let first = watch.next().await?.ok_or(format!("the watch of {resource} said nothing"))?;
         match first.kind.as_str() {
-            "ADDED" => ensure_eq!(
-                first.object.at("/metadata/name"),
-                "a",
-                "the first of {resource}"
-            ),
+            "ADDED" => {
+                ensure_eq!(first.object.at("/metadata/name"), "a", "the first of {resource}")
+            }
             _ => {
                 is_expired(&first)?;
-                ensure!(
-                    watch.next().await?.is_none(),
-                    "a refused watch of {resource} goes on"
-                );
+                ensure!(watch.next().await?.is_none(), "a refused watch of {resource} goes on");
             }
         }
     }
@@ -254,20 +215,14 @@ fn is_expired(event: &Event) -> Outcome {
 async fn a_version_from_the_future_is_waited_for(context: Context) -> Outcome {
     let start = number(&context.list_version("configmaps").await?)?;
     // Other checks write too; this many changes are surely to come, and these events all after them.
-    let mut watch = context
-        .watch(&from("configmaps", &(start + 3).to_string()))
-        .await?;
+    let mut watch = context.watch(&from("configmaps", &(start + 3).to_string())).await?;
     for name in ["a", "b", "c", "d", "e"] {
         context.create("configmaps", config_map(name)).await?;
     }
     let first = watch.next().await?.ok_or("the watch ended")?;
     ensure_eq!(first.kind, "ADDED", "the first event");
     let version = number(&first.object.version())?;
-    ensure!(
-        version > start + 3,
-        "an event of version {version} in a watch from {}",
-        start + 3
-    );
+    ensure!(version > start + 3, "an event of version {version} in a watch from {}", start + 3);
     Ok(())
 }
 
@@ -276,20 +231,9 @@ async fn a_malformed_version_is_refused(context: Context) -> Outcome {
     for version in ["x", "-1", "1.5", "99999999999999999999999"] {
         let path = format!("configmaps?watch=1&timeoutSeconds=1&resourceVersion={version}");
         let answer = context.get(&path).await?;
-        ensure!(
-            matches!(answer.code, 400 | 422 | 500),
-            "expected a refusal, saw {answer}"
-        );
-        ensure_eq!(
-            answer.body["status"],
-            "Failure",
-            "the answer to version {version}"
-        );
-        ensure_eq!(
-            answer.body["kind"],
-            "Status",
-            "the answer to version {version}"
-        );
+        ensure!(matches!(answer.code, 400 | 422 | 500), "expected a refusal, saw {answer}");
+        ensure_eq!(answer.body["status"], "Failure", "the answer to version {version}");
+        ensure_eq!(answer.body["kind"], "Status", "the answer to version {version}");
     }
     Ok(())
 }
@@ -298,21 +242,14 @@ async fn a_match_of_versions_is_refused_without_initial_events(context: Context)
     for rule in ["Exact", "NotOlderThan"] {
         let path = format!("configmaps?watch=1&resourceVersion=1&resourceVersionMatch={rule}");
         let field = "resourceVersionMatch";
-        context
-            .get(&path)
-            .await?
-            .invalid(field, "FieldValueForbidden")?;
+        context.get(&path).await?.invalid(field, "FieldValueForbidden")?;
     }
     Ok(())
 }
 
 async fn a_watch_says_that_it_is_json(context: Context) -> Outcome {
     let watch = context.watch("configmaps?timeoutSeconds=1").await?;
-    ensure_eq!(
-        watch.content_type(),
-        "application/json",
-        "the type of the stream"
-    );
+    ensure_eq!(watch.content_type(), "application/json", "the type of the stream");
     Ok(())
 }
 
@@ -339,7 +276,5 @@ pub(super) fn from(path: &str, version: &str) -> String {
 }
 
 pub(super) fn number(version: &str) -> Result<u64, String> {
-    version
-        .parse()
-        .map_err(|_| format!("{version:?} is no number"))
+    version.parse().map_err(|_| format!("{version:?} is no number"))
 }

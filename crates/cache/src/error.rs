@@ -13,46 +13,19 @@ pub struct Error(Box<Kind>);
 
 #[derive(Debug)]
 enum Kind {
-    Decode {
-        kind: String,
-        key: ObjectKey,
-        source: kubewright_wire::Error,
-    },
-    Encode {
-        source: kubewright_wire::Error,
-    },
-    IndexExists {
-        kind: String,
-        index: String,
-    },
-    NoSuchIndex {
-        kind: String,
-        index: String,
-        known: Vec<String>,
-    },
-    Reentrant {
-        what: &'static str,
-    },
-    Stopped {
-        what: String,
-    },
-    ScopeMismatch {
-        kind: String,
-        namespace: String,
-    },
-    NotSynced {
-        waited: Option<Duration>,
-        missing: Vec<String>,
-    },
+    Decode { kind: String, key: ObjectKey, source: kubewright_wire::Error },
+    Encode { source: kubewright_wire::Error },
+    IndexExists { kind: String, index: String },
+    NoSuchIndex { kind: String, index: String, known: Vec<String> },
+    Reentrant { what: &'static str },
+    Stopped { what: String },
+    ScopeMismatch { kind: String, namespace: String },
+    NotSynced { waited: Option<Duration>, missing: Vec<String> },
 }
 
 impl Error {
     pub(crate) fn decode(kind: &str, key: &ObjectKey, source: kubewright_wire::Error) -> Self {
-        Self(Box::new(Kind::Decode {
-            kind: kind.to_owned(),
-            key: key.clone(),
-            source,
-        }))
+        Self(Box::new(Kind::Decode { kind: kind.to_owned(), key: key.clone(), source }))
     }
 
     pub(crate) fn encode(source: kubewright_wire::Error) -> Self {
@@ -60,18 +33,11 @@ impl Error {
     }
 
     pub(crate) fn index_exists(kind: &str, index: &str) -> Self {
-        Self(Box::new(Kind::IndexExists {
-            kind: kind.to_owned(),
-            index: index.to_owned(),
-        }))
+        Self(Box::new(Kind::IndexExists { kind: kind.to_owned(), index: index.to_owned() }))
     }
 
     pub(crate) fn no_such_index(kind: &str, index: &str, known: Vec<String>) -> Self {
-        Self(Box::new(Kind::NoSuchIndex {
-            kind: kind.to_owned(),
-            index: index.to_owned(),
-            known,
-        }))
+        Self(Box::new(Kind::NoSuchIndex { kind: kind.to_owned(), index: index.to_owned(), known }))
     }
 
     pub(crate) fn reentrant(what: &'static str) -> Self {
@@ -83,10 +49,7 @@ impl Error {
     }
 
     pub(crate) fn scope_mismatch(kind: &str, namespace: &str) -> Self {
-        Self(Box::new(Kind::ScopeMismatch {
-            kind: kind.into(),
-            namespace: namespace.into(),
-        }))
+        Self(Box::new(Kind::ScopeMismatch { kind: kind.into(), namespace: namespace.into() }))
     }
 
     pub(crate) fn not_synced(waited: Option<Duration>, missing: Vec<String>) -> Self {
@@ -154,10 +117,7 @@ impl fmt::Display for Error {
             }
             Kind::Encode { source } => write!(f, "put an object into the cache's form: {source}"),
             Kind::IndexExists { kind, index } => {
-                write!(
-                    f,
-                    "add index {index:?} of {kind}: one of this name exists; choose another"
-                )
+                write!(f, "add index {index:?} of {kind}: one of this name exists; choose another")
             }
             Kind::NoSuchIndex { kind, index, known } => {
                 write!(

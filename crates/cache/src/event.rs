@@ -60,21 +60,13 @@ impl<K> Event<K> {
 impl<K> Clone for Event<K> {
     fn clone(&self) -> Self {
         match self {
-            Self::Added { object, initial } => Self::Added {
-                object: object.clone(),
-                initial: *initial,
-            },
-            Self::Updated { old, new } => Self::Updated {
-                old: old.clone(),
-                new: new.clone(),
-            },
-            Self::Deleted {
-                object,
-                final_state_unknown,
-            } => Self::Deleted {
-                object: object.clone(),
-                final_state_unknown: *final_state_unknown,
-            },
+            Self::Added { object, initial } => {
+                Self::Added { object: object.clone(), initial: *initial }
+            }
+            Self::Updated { old, new } => Self::Updated { old: old.clone(), new: new.clone() },
+            Self::Deleted { object, final_state_unknown } => {
+                Self::Deleted { object: object.clone(), final_state_unknown: *final_state_unknown }
+            }
         }
     }
 }
@@ -84,32 +76,15 @@ impl<K> fmt::Debug for Event<K> {
         match self {
             Self::Added { object, initial } => {
                 let initial = if *initial { ", initial" } else { "" };
-                write!(
-                    f,
-                    "Added({}@{}{initial})",
-                    object.key(),
-                    object.resource_version()
-                )
+                write!(f, "Added({}@{}{initial})", object.key(), object.resource_version())
             }
             Self::Updated { old, new } => {
                 let (old, rv) = (old.resource_version(), new.resource_version());
                 write!(f, "Updated({}@{old}->{rv})", new.key())
             }
-            Self::Deleted {
-                object,
-                final_state_unknown,
-            } => {
-                let unknown = if *final_state_unknown {
-                    ", final state unknown"
-                } else {
-                    ""
-                };
-                write!(
-                    f,
-                    "Deleted({}@{}{unknown})",
-                    object.key(),
-                    object.resource_version()
-                )
+            Self::Deleted { object, final_state_unknown } => {
+                let unknown = if *final_state_unknown { ", final state unknown" } else { "" };
+                write!(f, "Deleted({}@{}{unknown})", object.key(), object.resource_version())
             }
         }
     }

@@ -109,9 +109,7 @@ impl SharedInformerFactory {
             options: options.clone(),
         };
         let mut informers = self.0.informers.lock();
-        let known = informers
-            .get(&choice)
-            .and_then(|known| known.as_any().downcast_ref());
+        let known = informers.get(&choice).and_then(|known| known.as_any().downcast_ref());
         if let Some(known) = known {
             return SharedInformer::clone(known);
         }
@@ -157,19 +155,12 @@ impl SharedInformerFactory {
     /// All are [`is_not_synced`](Error::is_not_synced) and name who is missing: the time is up, an informer was not
     /// started for 10 seconds, or the factory was shut down before all had synced, or before some were asked for.
     pub fn wait_for_sync(&self) -> WaitForSync {
-        WaitForSync {
-            factory: self.clone(),
-            timeout: None,
-        }
+        WaitForSync { factory: self.clone(), timeout: None }
     }
 
     /// What every informer is doing and has seen.
     pub fn status(&self) -> Vec<InformerStatus> {
-        let mut all: Vec<_> = self
-            .informers()
-            .iter()
-            .map(|informer| informer.status())
-            .collect();
+        let mut all: Vec<_> = self.informers().iter().map(|informer| informer.status()).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
@@ -254,9 +245,7 @@ fn missing(informers: &[Arc<dyn AnyInformer>]) -> Vec<String> {
     let waiting = informers.iter().filter(|informer| !informer.has_synced());
     let mut missing: Vec<_> = waiting
         .map(|informer| {
-            let InformerStatus {
-                name, reflector, ..
-            } = informer.status();
+            let InformerStatus { name, reflector, .. } = informer.status();
             match reflector.last_error {
                 _ if !informer.is_started() && informer.is_stopped() => {
                     format!("{name} (never started: its factory is shut down; use another factory)")

@@ -62,16 +62,8 @@ impl<K> fmt::Debug for Delta<K> {
             Self::Added(object) => write!(f, "Added({object:?})"),
             Self::Updated(object) => write!(f, "Updated({object:?})"),
             Self::Deleted(object) => write!(f, "Deleted({object:?})"),
-            Self::ReplacedAll {
-                resource_version,
-                objects,
-                ..
-            } => {
-                write!(
-                    f,
-                    "ReplacedAll({} objects at {resource_version})",
-                    objects.len()
-                )
+            Self::ReplacedAll { resource_version, objects, .. } => {
+                write!(f, "ReplacedAll({} objects at {resource_version})", objects.len())
             }
             Self::Bookmark { resource_version } => write!(f, "Bookmark({resource_version})"),
         }
@@ -120,12 +112,7 @@ enum Out {
 impl<K> Fifo<K> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self {
-            queue: VecDeque::new(),
-            weight: 0,
-            out: None,
-            synced: false,
-        }
+        Self { queue: VecDeque::new(), weight: 0, out: None, synced: false }
     }
 
     /// Appends.
@@ -143,15 +130,9 @@ impl<K> Fifo<K> {
         let first = self.queue.pop_front()?;
         self.weight -= first.weight();
         let batch = match first {
-            Delta::ReplacedAll {
-                resource_version,
-                objects,
-                unreadable,
-            } => Batch::ReplacedAll {
-                resource_version,
-                objects,
-                unreadable,
-            },
+            Delta::ReplacedAll { resource_version, objects, unreadable } => {
+                Batch::ReplacedAll { resource_version, objects, unreadable }
+            }
             Delta::Bookmark { resource_version } => Batch::Bookmark { resource_version },
             change => Batch::Changes(self.fill(change)),
         };

@@ -12,11 +12,7 @@ fn object(name: &str, version: u32) -> Object {
 }
 
 fn list(objects: Vec<Object>) -> Delta<ConfigMap> {
-    Delta::ReplacedAll {
-        resource_version: "9".into(),
-        objects,
-        unreadable: Vec::new(),
-    }
+    Delta::ReplacedAll { resource_version: "9".into(), objects, unreadable: Vec::new() }
 }
 
 fn versions(batch: &Batch<ConfigMap>) -> Vec<String> {
@@ -49,19 +45,11 @@ fn a_repeated_key_a_list_or_a_bookmark_closes_the_batch() {
     fifo.push(Delta::Deleted(object("b", 4)));
     fifo.push(list(vec![object("a", 3), object("c", 5)]));
     fifo.push(Delta::Added(object("d", 6)));
-    fifo.push(Delta::Bookmark {
-        resource_version: "7".into(),
-    });
+    fifo.push(Delta::Bookmark { resource_version: "7".into() });
     fifo.push(Delta::Updated(object("d", 8)));
     assert_eq!(fifo.weight(), 9);
-    let expected: [&[&str]; 6] = [
-        &["a1", "b2"],
-        &["a3", "b4"],
-        &["list"],
-        &["d6"],
-        &["bookmark7"],
-        &["d8"],
-    ];
+    let expected: [&[&str]; 6] =
+        [&["a1", "b2"], &["a3", "b4"], &["list"], &["d6"], &["bookmark7"], &["d8"]];
     assert_eq!(batches(&mut fifo), expected);
     assert_eq!((fifo.weight(), fifo.is_empty()), (0, true));
 }

@@ -29,10 +29,7 @@ impl<K: Object> Lister<K> {
 
     /// Reads of one namespace.
     pub fn in_namespace<'a>(&'a self, namespace: &'a str) -> NamespaceLister<'a, K> {
-        NamespaceLister {
-            lister: self,
-            namespace,
-        }
+        NamespaceLister { lister: self, namespace }
     }
 
     /// All keys.
@@ -100,16 +97,12 @@ pub struct NamespaceLister<'a, K: Object> {
 impl<K: Object> NamespaceLister<'_, K> {
     /// The object with this name.
     pub fn get(&self, name: &str) -> Option<CachedObject<K>> {
-        self.lister
-            .get(&ObjectKey::namespaced(self.namespace, name))
+        self.lister.get(&ObjectKey::namespaced(self.namespace, name))
     }
 
     /// The objects that the selector matches.
     pub fn list(&self, selector: &Selector) -> Vec<CachedObject<K>> {
-        select(
-            self.lister.0.store().list_namespace(self.namespace),
-            selector,
-        )
+        select(self.lister.0.store().list_namespace(self.namespace), selector)
     }
 }
 

@@ -19,10 +19,7 @@ pub(crate) struct OrderedMutex<T> {
 
 impl<T> OrderedMutex<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self {
-            inner: Mutex::new(value),
-            holder: AtomicU64::new(0),
-        }
+        Self { inner: Mutex::new(value), holder: AtomicU64::new(0) }
     }
 
     /// Waits for the lock; an error when this very thread holds it. `what` is what the caller was doing.
@@ -34,10 +31,7 @@ impl<T> OrderedMutex<T> {
         }
         let guard = self.inner.lock();
         self.holder.store(me, Ordering::Relaxed);
-        Ok(OrderedGuard {
-            guard,
-            holder: &self.holder,
-        })
+        Ok(OrderedGuard { guard, holder: &self.holder })
     }
 }
 

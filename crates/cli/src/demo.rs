@@ -52,11 +52,8 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
         }
     };
     let version = client.server_version().await?;
-    let whose = if arguments.kubeconfig.is_some() {
-        "API server"
-    } else {
-        "API server in this process"
-    };
+    let whose =
+        if arguments.kubeconfig.is_some() { "API server" } else { "API server in this process" };
     println!("{whose}: {}", version.git_version);
 
     if arguments.kubeconfig.is_some() && !arguments.force {
@@ -82,14 +79,8 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
 /// The demo brings a ReplicaSet controller, a garbage collector, a namespace controller and nodes. A cluster that
 /// has them already is no place for it.
 async fn check_nobody_is_there(client: &Client) -> Result<(), BoxError> {
-    let nodes = client
-        .cluster::<Node>()
-        .list(&ListOptions::default())
-        .await?;
-    let real = nodes
-        .items
-        .iter()
-        .find(|node| !node.name().starts_with(NODE_NAME_PREFIX));
+    let nodes = client.cluster::<Node>().list(&ListOptions::default()).await?;
+    let real = nodes.items.iter().find(|node| !node.name().starts_with(NODE_NAME_PREFIX));
     if let Some(node) = real {
         return Err(format!(
             "this cluster has a node of its own, {:?}; the demo is for API servers without controllers and nodes \
@@ -99,10 +90,7 @@ async fn check_nobody_is_there(client: &Client) -> Result<(), BoxError> {
         .into());
     }
     let leases = client.in_namespace::<Lease>("kube-system");
-    let manager = match leases
-        .get("kube-controller-manager", &GetOptions::default())
-        .await
-    {
+    let manager = match leases.get("kube-controller-manager", &GetOptions::default()).await {
         Ok(lease) => lease.spec.and_then(|spec| spec.holder_identity),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error.into()),

@@ -34,23 +34,14 @@ pub(crate) struct Arguments {
     #[arg(long)]
     controllers: bool,
     /// How long simulated pods take to become ready, in milliseconds; with --controllers.
-    #[arg(
-        long,
-        value_name = "MS",
-        default_value_t = 200,
-        requires = "controllers"
-    )]
+    #[arg(long, value_name = "MS", default_value_t = 200, requires = "controllers")]
     ready_delay: u64,
 }
 
 pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
     let server = DevServer::new();
-    let serving = server
-        .serve(ServeOptions {
-            port: arguments.port,
-            ..ServeOptions::default()
-        })
-        .await?;
+    let serving =
+        server.serve(ServeOptions { port: arguments.port, ..ServeOptions::default() }).await?;
     let controllers = arguments.controllers.then(|| {
         let client = Client::from_service(server.service());
         let mut settings = Settings::default();
@@ -148,10 +139,7 @@ mod tests {
         std::fs::write(&path, "older and longer").expect("written");
         write_private(&path, "new").expect("written");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "new");
-        let mode = std::fs::metadata(&path)
-            .expect("there")
-            .permissions()
-            .mode();
+        let mode = std::fs::metadata(&path).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let left = std::fs::read_dir(&folder).expect("read").count();
         assert_eq!(left, 1, "nothing unfinished stays");

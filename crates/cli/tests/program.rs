@@ -22,18 +22,11 @@ fn kubewright() -> Command {
 /// A development server that has said that it serves, and what it does not do.
 async fn serve(kubeconfig: &Path, more: &[&str]) -> (Child, String) {
     let mut command = kubewright();
-    command
-        .arg("devserver")
-        .arg("--write-kubeconfig")
-        .arg(kubeconfig)
-        .args(more);
+    command.arg("devserver").arg("--write-kubeconfig").arg(kubeconfig).args(more);
     let mut server = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
     let greeting = lines.next_line().await.unwrap().unwrap();
-    assert!(
-        greeting.starts_with("serving at https://127.0.0.1:"),
-        "{greeting}"
-    );
+    assert!(greeting.starts_with("serving at https://127.0.0.1:"), "{greeting}");
     let hint = lines.next_line().await.unwrap().unwrap();
     assert!(hint.starts_with("try: kubectl --kubeconfig "), "{hint}");
     let not_served = lines.next_line().await.unwrap().unwrap();
@@ -44,17 +37,9 @@ async fn serve(kubeconfig: &Path, more: &[&str]) -> (Child, String) {
 
 #[tokio::test]
 async fn the_demo_tells_its_whole_story() {
-    let output = kubewright()
-        .args(["demo", "--ready-delay", "20"])
-        .output()
-        .await
-        .unwrap();
+    let output = kubewright().args(["demo", "--ready-delay", "20"]).output().await.unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        output.status.success(),
-        "{told}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
     for step in [
         "3 replicas become ready",
         "a deleted pod is replaced",
@@ -80,10 +65,7 @@ async fn the_demo_fails_when_a_step_is_not_seen() {
     let output = kubewright().args(late).output().await.unwrap();
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        told.contains("not seen within 1s: 3 replicas become ready"),
-        "{told}"
-    );
+    assert!(told.contains("not seen within 1s: 3 replicas become ready"), "{told}");
 }
 
 #[tokio::test]
@@ -92,27 +74,16 @@ async fn a_devserver_serves_until_it_is_told_to_stop() {
     let kubeconfig = folder.path().join("kubeconfig");
     let (mut server, controllers) = serve(&kubeconfig, &["--controllers"]).await;
     assert!(controllers.contains("ReplicaSet"), "{controllers}");
-    assert!(
-        controllers.contains("none for Deployments"),
-        "{controllers}"
-    );
+    assert!(controllers.contains("none for Deployments"), "{controllers}");
 
     let client = Client::new(Config::from_file(&kubeconfig).unwrap()).unwrap();
     let namespaces = client.cluster::<Namespace>();
     let listed = namespaces.list(&ListOptions::default()).await.unwrap();
-    assert!(
-        listed
-            .items
-            .iter()
-            .any(|namespace| namespace.name() == "default")
-    );
+    assert!(listed.items.iter().any(|namespace| namespace.name() == "default"));
 
     // A watch that is open does not hold it up.
     let version = listed.resource_version().to_owned();
-    let mut watch = namespaces
-        .watch(&WatchOptions::from_version(version))
-        .await
-        .unwrap();
+    let mut watch = namespaces.watch(&WatchOptions::from_version(version)).await.unwrap();
     let pid = Pid::from_raw(server.id().unwrap().try_into().unwrap()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     assert!(server.wait().await.unwrap().success());
@@ -123,10 +94,7 @@ async fn a_devserver_serves_until_it_is_told_to_stop() {
 async fn a_devserver_without_controllers_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (mut server, controllers) = serve(&folder.path().join("kubeconfig"), &[]).await;
-    assert!(
-        controllers.starts_with("controllers: none"),
-        "{controllers}"
-    );
+    assert!(controllers.starts_with("controllers: none"), "{controllers}");
     server.kill().await.unwrap();
 }
 
@@ -150,11 +118,8 @@ async fn a_port_that_is_taken_is_a_clear_error() {
 
 #[tokio::test]
 async fn a_kubeconfig_that_is_missing_is_a_clear_error() {
-    let output = kubewright()
-        .args(["demo", "--kubeconfig", "/nope/config"])
-        .output()
-        .await
-        .unwrap();
+    let output =
+        kubewright().args(["demo", "--kubeconfig", "/nope/config"]).output().await.unwrap();
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("/nope/config"), "{told}");
@@ -169,25 +134,16 @@ async fn the_demo_keeps_away_from_clusters_with_nodes_of_their_own() {
     let node =
         serde_json::from_value(serde_json::json!({"metadata": {"name": "worker-1"}})).unwrap();
     let nodes = client.cluster::<k8s_openapi::api::core::v1::Node>();
-    nodes
-        .create(&node, &CreateOptions::default())
-        .await
-        .unwrap();
+    nodes.create(&node, &CreateOptions::default()).await.unwrap();
 
     let demo = |more: &'static [&'static str]| {
         let mut command = kubewright();
-        command
-            .args(["demo", "--ready-delay", "20", "--kubeconfig"])
-            .arg(&kubeconfig)
-            .args(more);
+        command.args(["demo", "--ready-delay", "20", "--kubeconfig"]).arg(&kubeconfig).args(more);
         command
     };
     let output = demo(&[]).output().await.unwrap();
     assert!(!output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        told.contains("\"worker-1\"") && told.contains("--force"),
-        "{told}"
-    );
+    assert!(told.contains("\"worker-1\"") && told.contains("--force"), "{told}");
     assert!(demo(&["--force"]).output().await.unwrap().status.success());
 }

@@ -43,10 +43,7 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::from_default_env();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let outcome = match arguments() {
         Ok(arguments) => run(&arguments).await,
         Err(error) => Err(error),
@@ -62,15 +59,10 @@ async fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Arguments, AnyError> {
-    let mut found = Arguments {
-        seconds: 60,
-        watches: 250,
-    };
+    let mut found = Arguments { seconds: 60, watches: 250 };
     let mut given = std::env::args().skip(1);
     while let Some(name) = given.next() {
-        let value = given
-            .next()
-            .ok_or_else(|| format!("{name} needs a number"))?;
+        let value = given.next().ok_or_else(|| format!("{name} needs a number"))?;
         match name.as_str() {
             "--seconds" => found.seconds = value.parse()?,
             "--watches" => found.watches = value.parse()?,
@@ -90,19 +82,14 @@ async fn run(arguments: &Arguments) -> Result<bool, AnyError> {
     let calls = Arc::new(Calls::default());
 
     // Without a version a watch begins with what exists: here more than may lie unread.
-    let unread = client
-        .everywhere::<ConfigMap>()
-        .watch_raw(&WatchOptions::default())
-        .await?;
+    let unread = client.everywhere::<ConfigMap>().watch_raw(&WatchOptions::default()).await?;
     let (first_held, opened) = tokio::sync::oneshot::channel();
     let held = tokio::spawn(hold_lists(
         client.clone(),
         first_held,
         Duration::from_secs(arguments.seconds),
     ));
-    opened
-        .await
-        .map_err(|_| "the held list could not be opened")?;
+    opened.await.map_err(|_| "the held list could not be opened")?;
     let watchers = Watchers::open(&client, arguments.watches - 1).await?;
     let most = watch_connections(&client);
     println!(
@@ -118,11 +105,7 @@ async fn run(arguments: &Arguments) -> Result<bool, AnyError> {
     for outcome in join_all(burst).await {
         outcome?;
     }
-    println!(
-        "1,000 calls at once took {:?}, the slowest {:?}",
-        started.elapsed(),
-        calls.slowest()
-    );
+    println!("1,000 calls at once took {:?}, the slowest {:?}", started.elapsed(), calls.slowest());
     let mut pace = tokio::time::interval(Duration::from_millis(50));
     let mut running = Vec::new();
     while Instant::now() < end {
@@ -140,20 +123,11 @@ async fn run(arguments: &Arguments) -> Result<bool, AnyError> {
     drop(unread);
     clean(&client).await?;
 
-    let Totals {
-        count,
-        failed,
-        slow,
-        slowest,
-    } = calls.totals();
+    let Totals { count, failed, slow, slowest } = calls.totals();
     println!("calls {count}, failed {failed}, over 1 s {slow}, slowest {slowest:?}");
     println!("lease updates {updates}, watches that missed an event {missing}");
     println!("connections {most} at most; {items} objects in the held list");
-    println!(
-        "verbs: {}; repeated {}",
-        client.calls(),
-        client.calls().retries()
-    );
+    println!("verbs: {}; repeated {}", client.calls(), client.calls().retries());
     let good =
         failed == 0 && slow == 0 && missing == 0 && most <= MOST_CONNECTIONS && items >= BALLAST;
     println!("{}", if good { "good" } else { "NOT good" });
@@ -199,9 +173,7 @@ impl Calls {
 
 async fn get(client: Client, calls: Arc<Calls>) {
     let leases = client.in_namespace::<Lease>(NAMESPACE);
-    calls
-        .timed(leases.get("streams", &Default::default()))
-        .await;
+    calls.timed(leases.get("streams", &Default::default())).await;
 }
 
 /// Updates the Lease each second; how often it did.
@@ -211,19 +183,12 @@ async fn update_lease(client: Client, calls: Arc<Calls>, end: Instant) -> usize 
     let mut updates = 0;
     while Instant::now() < end {
         pace.tick().await;
-        let Some(mut lease) = calls
-            .timed(leases.get("streams", &Default::default()))
-            .await
-        else {
+        let Some(mut lease) = calls.timed(leases.get("streams", &Default::default())).await else {
             continue;
         };
         let spec = lease.spec.get_or_insert_default();
         spec.lease_transitions = Some(spec.lease_transitions.unwrap_or_default() + 1);
-        if calls
-            .timed(leases.replace(&lease, &Default::default()))
-            .await
-            .is_some()
-        {
+        if calls.timed(leases.replace(&lease, &Default::default())).await.is_some() {
             updates += 1;
         }
     }
@@ -242,10 +207,7 @@ async fn hold_lists(
     let end = Instant::now() + time;
     let mut opened = Some(opened);
     loop {
-        let mut list = client
-            .everywhere::<ConfigMap>()
-            .list_raw(&ListOptions::default())
-            .await?;
+        let mut list = client.everywhere::<ConfigMap>().list_raw(&ListOptions::default()).await?;
         list.next().await.ok_or("the held list is empty")??;
         let _ = opened.take().map(|opened| opened.send(()));
         tokio::time::sleep_until(end.min(Instant::now() + Duration::from_secs(40))).await;
@@ -290,18 +252,9 @@ impl Watchers {
         index: usize,
     ) -> Result<(&'static str, watch::Receiver<usize>), AnyError> {
         Ok(match index % 4 {
-            0 => (
-                "lease",
-                follow(client.in_namespace::<Lease>(NAMESPACE)).await?,
-            ),
-            1 => (
-                "marker",
-                follow(client.in_namespace::<Service>(NAMESPACE)).await?,
-            ),
-            2 => (
-                "marker",
-                follow(client.in_namespace::<Secret>(NAMESPACE)).await?,
-            ),
+            0 => ("lease", follow(client.in_namespace::<Lease>(NAMESPACE)).await?),
+            1 => ("marker", follow(client.in_namespace::<Service>(NAMESPACE)).await?),
+            2 => ("marker", follow(client.in_namespace::<Secret>(NAMESPACE)).await?),
             _ => ("none", follow(client.in_namespace::<Pod>(NAMESPACE)).await?),
         })
     }
@@ -310,13 +263,9 @@ impl Watchers {
     async fn finish(self, client: &Client, updates: usize) -> Result<usize, AnyError> {
         let patch = Patch::merge(serde_json::json!({"metadata": {"labels": {"touched": "yes"}}}))?;
         let secrets = client.in_namespace::<Secret>(NAMESPACE);
-        secrets
-            .patch("streams", &patch, &Default::default())
-            .await?;
+        secrets.patch("streams", &patch, &Default::default()).await?;
         let services = client.in_namespace::<Service>(NAMESPACE);
-        services
-            .patch("streams", &patch, &Default::default())
-            .await?;
+        services.patch("streams", &patch, &Default::default()).await?;
         let deadline = Instant::now() + Duration::from_secs(10);
         let mut missing = 0;
         for (kind, mut seen) in self.0 {
@@ -335,12 +284,7 @@ impl Watchers {
 }
 
 async fn follow<K: Object>(api: Api<K>) -> Result<watch::Receiver<usize>, AnyError> {
-    let version = api
-        .list(&ListOptions {
-            limit: Some(1),
-            ..ListOptions::default()
-        })
-        .await?;
+    let version = api.list(&ListOptions { limit: Some(1), ..ListOptions::default() }).await?;
     let options = WatchOptions::from_version(version.resource_version());
     let watch = api.watch_raw(&options).await?;
     let (sender, receiver) = watch::channel(0);
@@ -362,11 +306,7 @@ async fn read(mut watch: RawWatch, seen: watch::Sender<usize>) {
 
 fn labelled(name: String) -> ObjectMeta {
     let labels = [(LABEL.to_owned(), "yes".to_owned())];
-    ObjectMeta {
-        name: Some(name),
-        labels: Some(labels.into()),
-        ..ObjectMeta::default()
-    }
+    ObjectMeta { name: Some(name), labels: Some(labels.into()), ..ObjectMeta::default() }
 }
 
 async fn prepare(client: &Client) -> Result<(), AnyError> {
@@ -382,38 +322,17 @@ async fn prepare(client: &Client) -> Result<(), AnyError> {
         config_maps.create(&object, &Default::default()).await?;
     }
     let metadata = || labelled("streams".to_owned());
-    let spec = Some(LeaseSpec {
-        lease_transitions: Some(0),
-        ..LeaseSpec::default()
-    });
+    let spec = Some(LeaseSpec { lease_transitions: Some(0), ..LeaseSpec::default() });
     let leases = client.in_namespace::<Lease>(NAMESPACE);
-    leases
-        .create(
-            &Lease {
-                metadata: metadata(),
-                spec,
-            },
-            &Default::default(),
-        )
-        .await?;
+    leases.create(&Lease { metadata: metadata(), spec }, &Default::default()).await?;
     let secrets = client.in_namespace::<Secret>(NAMESPACE);
-    let secret = Secret {
-        metadata: metadata(),
-        ..Secret::default()
-    };
+    let secret = Secret { metadata: metadata(), ..Secret::default() };
     secrets.create(&secret, &Default::default()).await?;
     let spec = serde_json::from_value(
         serde_json::json!({"type": "ExternalName", "externalName": "a.test"}),
     )?;
-    let service = Service {
-        metadata: metadata(),
-        spec: Some(spec),
-        ..Service::default()
-    };
-    client
-        .in_namespace::<Service>(NAMESPACE)
-        .create(&service, &Default::default())
-        .await?;
+    let service = Service { metadata: metadata(), spec: Some(spec), ..Service::default() };
+    client.in_namespace::<Service>(NAMESPACE).create(&service, &Default::default()).await?;
     Ok(())
 }
 
@@ -421,21 +340,9 @@ async fn prepare(client: &Client) -> Result<(), AnyError> {
 async fn clean(client: &Client) -> Result<(), AnyError> {
     let ours = ListOptions::with_labels(LABEL.parse()?);
     let options = DeleteOptions::default();
-    client
-        .in_namespace::<ConfigMap>(NAMESPACE)
-        .delete_collection(&options, &ours)
-        .await?;
-    client
-        .in_namespace::<Lease>(NAMESPACE)
-        .delete_collection(&options, &ours)
-        .await?;
-    client
-        .in_namespace::<Secret>(NAMESPACE)
-        .delete_collection(&options, &ours)
-        .await?;
-    client
-        .in_namespace::<Service>(NAMESPACE)
-        .delete_collection(&options, &ours)
-        .await?;
+    client.in_namespace::<ConfigMap>(NAMESPACE).delete_collection(&options, &ours).await?;
+    client.in_namespace::<Lease>(NAMESPACE).delete_collection(&options, &ours).await?;
+    client.in_namespace::<Secret>(NAMESPACE).delete_collection(&options, &ours).await?;
+    client.in_namespace::<Service>(NAMESPACE).delete_collection(&options, &ours).await?;
     Ok(())
 }

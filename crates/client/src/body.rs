@@ -44,11 +44,7 @@ impl Body {
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        if bytes.is_empty() {
-            Self(Kind::Empty)
-        } else {
-            Self(Kind::Bytes(bytes))
-        }
+        if bytes.is_empty() { Self(Kind::Empty) } else { Self(Kind::Bytes(bytes)) }
     }
 }
 

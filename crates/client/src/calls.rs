@@ -100,10 +100,7 @@ impl Sub for CallStats {
 
     fn sub(self, earlier: Self) -> Self {
         let by_verb = std::array::from_fn(|i| self.by_verb[i].saturating_sub(earlier.by_verb[i]));
-        Self {
-            by_verb,
-            retries: self.retries.saturating_sub(earlier.retries),
-        }
+        Self { by_verb, retries: self.retries.saturating_sub(earlier.retries) }
     }
 }
 
@@ -118,11 +115,7 @@ impl fmt::Display for CallStats {
                 write!(f, "{separator}{count} {verb}")?;
             }
         }
-        if first {
-            f.write_str("no calls")
-        } else {
-            Ok(())
-        }
+        if first { f.write_str("no calls") } else { Ok(()) }
     }
 }
 
@@ -164,10 +157,7 @@ mod tests {
         counter.count_retry();
         let made = counter.snapshot() - before;
         assert_eq!(made.to_string(), "1 list, 1 update");
-        assert_eq!(
-            (made.total(), made.retries(), made.of(Verb::Get)),
-            (2, 1, 0)
-        );
+        assert_eq!((made.total(), made.retries(), made.of(Verb::Get)), (2, 1, 0));
     }
 
     #[test]

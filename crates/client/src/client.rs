@@ -120,31 +120,21 @@ impl Client {
     }
 
     fn of(shared: Shared, timeout: Option<Duration>) -> Self {
-        Self {
-            shared: Arc::new(shared),
-            calls: Arc::default(),
-            timeout,
-        }
+        Self { shared: Arc::new(shared), calls: Arc::default(), timeout }
     }
 
     /// The same client with another limit for calls that are no watches; `None` is no limit. See
     /// [`DEFAULT_TIMEOUT`](Self::DEFAULT_TIMEOUT).
     #[must_use]
     pub fn with_timeout(&self, timeout: Option<Duration>) -> Self {
-        Self {
-            timeout,
-            ..self.clone()
-        }
+        Self { timeout, ..self.clone() }
     }
 
     /// The same client with [`calls`](Self::calls) counted apart, from zero: to tell what one part of a program
     /// asks for. Connections stay shared.
     #[must_use]
     pub fn with_own_calls(&self) -> Self {
-        Self {
-            calls: Arc::default(),
-            ..self.clone()
-        }
+        Self { calls: Arc::default(), ..self.clone() }
     }
 
     /// The same client with a service between its calls and what carries them, as a `tower` layer would put it:
@@ -224,12 +214,7 @@ impl Client {
     /// # Errors
     /// As any call.
     pub async fn server_version(&self) -> Result<Info, Error> {
-        RestClient::unversioned(self)
-            .get()
-            .abs_path("/version")
-            .send()
-            .await?
-            .decode()
+        RestClient::unversioned(self).get().abs_path("/version").send().await?.decode()
     }
 
     /// How many calls this client and its clones have made so far.
@@ -242,10 +227,7 @@ impl Client {
     pub fn connections(&self) -> ConnectionStats {
         let network = self.shared.network.as_ref();
         let (connections, streams) = network.map_or((0, 0), |network| network.stats());
-        ConnectionStats {
-            connections,
-            streams,
-        }
+        ConnectionStats { connections, streams }
     }
 
     pub(crate) fn carrier(&self) -> &Carrier {
@@ -292,24 +274,13 @@ impl fmt::Debug for Client {
 /// that name none, so it is the program's name.
 fn default_user_agent() -> HeaderValue {
     let program = std::env::current_exe().ok();
-    let name = program
-        .as_ref()
-        .and_then(|path| path.file_name())
-        .and_then(|name| name.to_str());
+    let name = program.as_ref().and_then(|path| path.file_name()).and_then(|name| name.to_str());
     let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let mut name: String = name
-        .unwrap_or_default()
-        .chars()
-        .filter(plain)
-        .take(64)
-        .collect();
+    let mut name: String = name.unwrap_or_default().chars().filter(plain).take(64).collect();
     if name.is_empty() {
         name.push_str("kubewright");
     }
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    let text = format!(
-        "{name}/kubewright-{} ({os}/{arch})",
-        env!("CARGO_PKG_VERSION")
-    );
+    let text = format!("{name}/kubewright-{} ({os}/{arch})", env!("CARGO_PKG_VERSION"));
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("kubewright"))
 }

@@ -39,29 +39,17 @@ pub(crate) enum Kind {
     /// Refused before anything was sent.
     InvalidRequest(String),
     /// The configuration cannot be used.
-    Config {
-        what: &'static str,
-        source: Option<kubewright_config::Error>,
-    },
+    Config { what: &'static str, source: Option<kubewright_config::Error> },
     /// The TLS material cannot be used.
-    Tls {
-        what: String,
-        source: Option<BoxError>,
-    },
+    Tls { what: String, source: Option<BoxError> },
     /// The server refused.
     Status(StatusError),
     /// The connection, or what stands in for it, failed.
     Transport(BoxError),
     /// No answer in time. With the last failure, where the call was being repeated.
-    Timeout {
-        limit: Duration,
-        last: Option<Error>,
-    },
+    Timeout { limit: Duration, last: Option<Error> },
     /// An answer that cannot be understood.
-    Decode {
-        what: String,
-        source: Option<BoxError>,
-    },
+    Decode { what: String, source: Option<BoxError> },
     /// An answer beyond the limit.
     TooLarge { limit: usize },
     /// A list or a watch that is not what it should be.
@@ -116,9 +104,7 @@ impl Error {
     pub fn status(&self) -> Option<&StatusError> {
         match &self.0.kind {
             Kind::Status(status) => Some(status),
-            Kind::Timeout {
-                last: Some(last), ..
-            } => last.status(),
+            Kind::Timeout { last: Some(last), .. } => last.status(),
             _ => None,
         }
     }
@@ -267,11 +253,7 @@ impl Error {
 
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
-        Self(Box::new(Inner {
-            call: None,
-            kind,
-            hint: None,
-        }))
+        Self(Box::new(Inner { call: None, kind, hint: None }))
     }
 }
 

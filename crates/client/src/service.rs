@@ -38,9 +38,7 @@ where
     fn call(&self, request: Request<Body>) -> Answer {
         let mut service = self.0.clone();
         Box::pin(async move {
-            poll_fn(|cx| service.poll_ready(cx))
-                .await
-                .map_err(Into::into)?;
+            poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
             let response = service.call(request).await.map_err(Into::into)?;
             Ok(response.map(Body::stream))
         })

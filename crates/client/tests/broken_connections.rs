@@ -36,10 +36,7 @@ struct Seen {
 
 async fn start(mut script: Vec<Act>) -> (Client, Arc<Seen>) {
     script.reverse();
-    let seen = Arc::new(Seen {
-        script: Mutex::new(script),
-        ..Seen::default()
-    });
+    let seen = Arc::new(Seen { script: Mutex::new(script), ..Seen::default() });
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
     let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
@@ -90,11 +87,7 @@ async fn serve(
     mut respond: h2::server::SendResponse<Bytes>,
     close: tokio::sync::mpsc::Sender<()>,
 ) {
-    assert!(
-        request.uri().path().starts_with("/k8s/c-1/api/v1/"),
-        "{}",
-        request.uri()
-    );
+    assert!(request.uri().path().starts_with("/k8s/c-1/api/v1/"), "{}", request.uri());
     assert_eq!(request.uri().path().matches("/k8s").count(), 1);
     let (head, mut body) = request.into_parts();
     let mut bytes = Vec::new();
@@ -125,18 +118,8 @@ async fn send(client: &Client, method: &Method) -> Result<(), Error> {
     let request = match method.as_str() {
         "GET" => rest.get().namespace("a").resource("pods").name("p"),
         "POST" => rest.post().namespace("a").resource("pods").body(body()),
-        "PUT" => rest
-            .put()
-            .namespace("a")
-            .resource("pods")
-            .name("p")
-            .body(body()),
-        _ => rest
-            .delete()
-            .namespace("a")
-            .resource("pods")
-            .name("p")
-            .body(body()),
+        "PUT" => rest.put().namespace("a").resource("pods").name("p").body(body()),
+        _ => rest.delete().namespace("a").resource("pods").name("p").body(body()),
     };
     request.send().await.map(drop)
 }
@@ -149,10 +132,7 @@ async fn what_was_not_processed_is_sent_again_unchanged() {
         let requests = seen.requests.lock();
         assert_eq!(requests.len(), 2, "{method}");
         assert_eq!(requests[0], requests[1]);
-        assert_eq!(
-            requests[0].1.len(),
-            if method == Method::GET { 0 } else { 100_000 }
-        );
+        assert_eq!(requests[0].1.len(), if method == Method::GET { 0 } else { 100_000 });
         assert_eq!((client.calls().total(), client.calls().retries()), (1, 1));
     }
 }
@@ -194,16 +174,8 @@ async fn a_server_that_is_not_there_is_said_at_once() {
     let error = send(&client, &Method::GET).await.unwrap_err();
     assert!(error.is_connect() && error.is_transport(), "{error}");
     assert_eq!(client.calls().retries(), 0);
-    assert!(
-        error
-            .to_string()
-            .starts_with("GET /api/v1/namespaces/a/pods/p: "),
-        "{error}"
-    );
-    assert!(
-        error.to_string().contains("check the server's address"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("GET /api/v1/namespaces/a/pods/p: "), "{error}");
+    assert!(error.to_string().contains("check the server's address"), "{error}");
 }
 
 /// A layer that says about errors what it has to say.

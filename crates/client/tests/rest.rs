@@ -35,53 +35,25 @@ async fn refused(build: impl FnOnce(RestClient) -> Request) -> String {
 
 #[tokio::test]
 async fn paths_are_built_from_their_parts() {
+    assert_eq!(line(|c| c.get().resource("nodes")).await, "GET /api/v1/nodes");
     assert_eq!(
-        line(|c| c.get().resource("nodes")).await,
-        "GET /api/v1/nodes"
-    );
-    assert_eq!(
-        line(|c| c
-            .put()
-            .namespace("a")
-            .resource("Pods")
-            .name("web")
-            .subresource("status"))
-        .await,
+        line(|c| c.put().namespace("a").resource("Pods").name("web").subresource("status")).await,
         "PUT /api/v1/namespaces/a/pods/web/status"
     );
-    assert_eq!(
-        line(|c| c.get().namespace("").resource("pods")).await,
-        "GET /api/v1/pods"
-    );
-    assert_eq!(
-        line(|c| c.get().abs_path("/healthz/")).await,
-        "GET /healthz/"
-    );
+    assert_eq!(line(|c| c.get().namespace("").resource("pods")).await, "GET /api/v1/pods");
+    assert_eq!(line(|c| c.get().abs_path("/healthz/")).await, "GET /healthz/");
     let (script, client) = Script::new([ok(), ok()]);
     let apps = RestClient::for_group_version(&client, &GroupVersion::new("apps", "v1"));
-    apps.post()
-        .namespace("a")
-        .resource("replicasets")
-        .send()
-        .await
-        .unwrap();
+    apps.post().namespace("a").resource("replicasets").send().await.unwrap();
     RestClient::unversioned(&client).get().send().await.unwrap();
-    assert_eq!(
-        script.lines(),
-        ["POST /apis/apps/v1/namespaces/a/replicasets", "GET /"]
-    );
+    assert_eq!(script.lines(), ["POST /apis/apps/v1/namespaces/a/replicasets", "GET /"]);
     // The slash at the end of a path is not the one in front of the next part.
     assert_eq!(
         line(|c| c.get().abs_path("/apis/lab.test/v1/").resource("widgets")).await,
         "GET /apis/lab.test/v1/widgets"
     );
     assert_eq!(
-        line(|c| c
-            .get()
-            .abs_path("/apis/lab.test/v1/")
-            .namespace("a")
-            .resource("w"))
-        .await,
+        line(|c| c.get().abs_path("/apis/lab.test/v1/").namespace("a").resource("w")).await,
         "GET /apis/lab.test/v1/namespaces/a/w"
     );
 }
@@ -95,10 +67,7 @@ async fn names_are_encoded_once() {
         ("h#1", "/api/v1/nodes/h%231"),
         ("ü", "/api/v1/nodes/%C3%BC"),
     ] {
-        assert_eq!(
-            line(|c| c.get().resource("nodes").name(name)).await,
-            format!("GET {path}")
-        );
+        assert_eq!(line(|c| c.get().resource("nodes").name(name)).await, format!("GET {path}"));
     }
 }
 
@@ -121,14 +90,7 @@ async fn impossible_parts_are_refused_before_sending() {
 
 #[tokio::test]
 async fn the_first_mistake_decides() {
-    let text = refused(|c| {
-        c.get()
-            .resource("pods")
-            .name("a/b")
-            .name("..")
-            .namespace("%")
-    })
-    .await;
+    let text = refused(|c| c.get().resource("pods").name("a/b").name("..").namespace("%")).await;
     assert!(text.contains("\"a/b\"") && !text.contains(".."), "{text}");
     let text = refused(|c| c.get().resource("pods").name("a").name("b")).await;
     assert!(text.contains("twice"), "{text}");
@@ -146,23 +108,13 @@ async fn parameters_are_appended_and_encoded() {
             .param("a", "x=y&z")
             .timeout(Duration::from_millis(1500))
     });
-    assert_eq!(
-        sent.await,
-        "GET /api/v1/pods?a=1+2&a=x%3Dy%26z&timeout=1.5s"
-    );
+    assert_eq!(sent.await, "GET /api/v1/pods?a=1+2&a=x%3Dy%26z&timeout=1.5s");
 }
 
 #[tokio::test]
 async fn headers_say_what_is_sent_and_wanted() {
     let (script, client) = Script::new([ok(), ok(), ok()]);
-    core(&client)
-        .post()
-        .namespace("a")
-        .resource("pods")
-        .body("{}")
-        .send()
-        .await
-        .unwrap();
+    core(&client).post().namespace("a").resource("pods").body("{}").send().await.unwrap();
     core(&client)
         .patch(PatchType::Apply)
         .resource("nodes")
@@ -171,25 +123,14 @@ async fn headers_say_what_is_sent_and_wanted() {
         .send()
         .await
         .unwrap();
-    let request = core(&client)
-        .get()
-        .resource("pods")
-        .header("user-agent", "me");
-    request
-        .header("authorization", "Basic x")
-        .header("accept", "text/plain")
-        .send()
-        .await
-        .unwrap();
+    let request = core(&client).get().resource("pods").header("user-agent", "me");
+    request.header("authorization", "Basic x").header("accept", "text/plain").send().await.unwrap();
     let seen = script.seen();
     assert_eq!(seen[0].headers[CONTENT_TYPE], "application/json");
     assert_eq!(seen[0].headers[ACCEPT], "application/json, */*");
     let agent = seen[0].headers[USER_AGENT].to_str().unwrap();
     assert!(agent.contains("/kubewright-"), "{agent}");
-    assert_eq!(
-        seen[1].headers[CONTENT_TYPE],
-        "application/apply-patch+yaml"
-    );
+    assert_eq!(seen[1].headers[CONTENT_TYPE], "application/apply-patch+yaml");
     assert!(!seen[2].headers.contains_key(CONTENT_TYPE));
     assert_eq!(seen[2].headers[USER_AGENT], "me");
     assert_eq!(seen[2].headers[AUTHORIZATION], "Basic x");
@@ -201,33 +142,13 @@ async fn calls_are_counted_by_verb() {
     let (_, client) = Script::new((0..9).map(|_| ok()));
     let rest = core(&client);
     rest.get().resource("pods").send().await.unwrap();
-    rest.get()
-        .resource("pods")
-        .param("watch", "true")
-        .send()
-        .await
-        .unwrap();
+    rest.get().resource("pods").param("watch", "true").send().await.unwrap();
     rest.get().resource("nodes").name("a").send().await.unwrap();
     rest.get().abs_path("/version").send().await.unwrap();
-    rest.post()
-        .namespace("a")
-        .resource("pods")
-        .send()
-        .await
-        .unwrap();
+    rest.post().namespace("a").resource("pods").send().await.unwrap();
     rest.put().resource("nodes").name("a").send().await.unwrap();
-    rest.patch(PatchType::Merge)
-        .resource("nodes")
-        .name("a")
-        .send()
-        .await
-        .unwrap();
-    rest.delete()
-        .resource("nodes")
-        .name("a")
-        .send()
-        .await
-        .unwrap();
+    rest.patch(PatchType::Merge).resource("nodes").name("a").send().await.unwrap();
+    rest.delete().resource("nodes").name("a").send().await.unwrap();
     rest.delete().resource("nodes").send().await.unwrap();
     let calls = client.clone().calls();
     assert_eq!(calls.of(Verb::Get), 2);
@@ -242,14 +163,8 @@ async fn refusals_carry_the_servers_status() {
     let status = value!({"kind": "Status", "apiVersion": "v1", "status": "Failure",
         "message": "pods \"web\" not found", "reason": "NotFound", "code": 404});
     let (_, client) = Script::new([json(404, status), text(403, "text/plain", "no way")]);
-    let get = || {
-        core(&client)
-            .get()
-            .namespace("a")
-            .resource("pods")
-            .name("web")
-            .param("t", "secret")
-    };
+    let get =
+        || core(&client).get().namespace("a").resource("pods").name("web").param("t", "secret");
     let error = get().send().await.unwrap_err();
     assert!(error.is_not_found() && error.status().is_some());
     assert_eq!(
@@ -272,10 +187,7 @@ async fn an_unknown_resource_gets_a_hint_and_a_missing_object_does_not() {
     let (_, client) = Script::new([
         status(unknown, value!({})),
         text(404, "text/plain", "404 page not found"),
-        status(
-            "pods \"web\" not found",
-            value!({"name": "web", "kind": "pods"}),
-        ),
+        status("pods \"web\" not found", value!({"name": "web", "kind": "pods"})),
         status(unknown, value!({})),
         json(401, value!({})),
     ]);
@@ -305,32 +217,18 @@ async fn a_failure_with_code_200_is_a_failure() {
         "message": "no", "reason": "Conflict", "code": 409});
     let success = value!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
     let (_, client) = Script::new([json(200, failure), json(200, success), text(200, "", "")]);
-    let get = async || {
-        core(&client)
-            .get()
-            .resource("pods")
-            .send()
-            .await
-            .unwrap()
-            .decode::<Value>()
-    };
+    let get = async || core(&client).get().resource("pods").send().await.unwrap().decode::<Value>();
     assert!(get().await.unwrap_err().is_conflict());
     assert_eq!(get().await.unwrap()["status"], "Success");
     let error = get().await.unwrap_err();
-    assert!(
-        error.is_decode() && error.to_string().contains("empty"),
-        "{error}"
-    );
+    assert!(error.is_decode() && error.to_string().contains("empty"), "{error}");
 }
 
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_not_shown() {
     let (_, client) = Script::new([text(200, "application/json", r#"{"major": ["hunter2"]}"#)]);
     let error = client.server_version().await.unwrap_err();
-    assert!(
-        error.is_decode() && error.to_string().starts_with("GET /version"),
-        "{error}"
-    );
+    assert!(error.is_decode() && error.to_string().starts_with("GET /version"), "{error}");
     assert!(!format!("{error:?}").contains("hunter2"));
 }
 
@@ -359,12 +257,7 @@ async fn every_verb_is_repeated_when_the_server_asks_for_it() {
 #[tokio::test(start_paused = true)]
 async fn repeating_ends_after_ten_times_with_the_last_answer() {
     let (script, client) = Script::new((0..11).map(|_| retry_after(429, "1")));
-    let error = core(&client)
-        .get()
-        .resource("pods")
-        .send()
-        .await
-        .unwrap_err();
+    let error = core(&client).get().resource("pods").send().await.unwrap_err();
     assert!(error.is_too_many_requests());
     assert_eq!(error.retry_after(), Some(Duration::from_secs(1)));
     assert_eq!(script.seen().len(), 11);
@@ -379,12 +272,7 @@ async fn nothing_else_is_repeated() {
         Answer::Fail("the service is gone"),
     ] {
         let (script, client) = Script::new([answer]);
-        core(&client)
-            .get()
-            .resource("pods")
-            .send()
-            .await
-            .unwrap_err();
+        core(&client).get().resource("pods").send().await.unwrap_err();
         assert_eq!(script.seen().len(), 1);
     }
 }
@@ -393,31 +281,15 @@ async fn nothing_else_is_repeated() {
 async fn every_call_has_a_deadline() {
     let (_, client) = Script::new([Answer::Never, Answer::Never, Answer::Never]);
     let started = tokio::time::Instant::now();
-    let error = core(&client)
-        .get()
-        .resource("pods")
-        .send()
-        .await
-        .unwrap_err();
+    let error = core(&client).get().resource("pods").send().await.unwrap_err();
     assert!(error.is_timeout() && !error.is_transport(), "{error}");
-    assert_eq!(
-        started.elapsed(),
-        kubewright_client::Client::DEFAULT_TIMEOUT
-    );
+    assert_eq!(started.elapsed(), kubewright_client::Client::DEFAULT_TIMEOUT);
 
     let quick = client.with_timeout(Some(Duration::from_secs(2)));
-    core(&quick)
-        .get()
-        .resource("pods")
-        .send()
-        .await
-        .unwrap_err();
+    core(&quick).get().resource("pods").send().await.unwrap_err();
     assert_eq!(started.elapsed().as_secs(), 62);
 
-    let request = core(&quick)
-        .get()
-        .resource("pods")
-        .timeout(Duration::from_secs(5));
+    let request = core(&quick).get().resource("pods").timeout(Duration::from_secs(5));
     assert!(request.send().await.unwrap_err().to_string().contains("5s"));
     assert_eq!(started.elapsed().as_secs(), 67);
 }
@@ -425,23 +297,10 @@ async fn every_call_has_a_deadline() {
 #[tokio::test(start_paused = true)]
 async fn the_deadline_counts_the_body_and_the_repetitions() {
     let (_, client) = Script::new([stream(["{"], Then::Hang)]);
-    assert!(
-        core(&client)
-            .get()
-            .resource("pods")
-            .send()
-            .await
-            .unwrap_err()
-            .is_timeout()
-    );
+    assert!(core(&client).get().resource("pods").send().await.unwrap_err().is_timeout());
 
     let (script, client) = Script::new((0..11).map(|_| retry_after(503, "25")));
-    let error = core(&client)
-        .get()
-        .resource("pods")
-        .send()
-        .await
-        .unwrap_err();
+    let error = core(&client).get().resource("pods").send().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     assert!(error.to_string().contains("503"), "{error}");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(25)));
@@ -451,43 +310,22 @@ async fn the_deadline_counts_the_body_and_the_repetitions() {
 #[tokio::test]
 async fn a_broken_body_is_an_error_of_transport() {
     let (_, client) = Script::new([stream(["{"], Then::Break)]);
-    let error = core(&client)
-        .get()
-        .resource("pods")
-        .send()
-        .await
-        .unwrap_err();
-    assert!(
-        error.is_transport() && error.to_string().contains("the line broke"),
-        "{error}"
-    );
+    let error = core(&client).get().resource("pods").send().await.unwrap_err();
+    assert!(error.is_transport() && error.to_string().contains("the line broke"), "{error}");
 }
 
 #[tokio::test]
 async fn an_answer_beyond_the_limit_is_refused() {
     let chunk = bytes::Bytes::from(vec![b' '; 1 << 20]);
     let (_, client) = Script::new([stream(vec![chunk; 65], Then::End)]);
-    let error = core(&client)
-        .get()
-        .resource("pods")
-        .send()
-        .await
-        .unwrap_err();
-    assert!(
-        error.is_decode() && error.to_string().contains("stream"),
-        "{error}"
-    );
+    let error = core(&client).get().resource("pods").send().await.unwrap_err();
+    assert!(error.is_decode() && error.to_string().contains("stream"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_handed_out_as_it_comes_and_may_pause() {
     let (_, client) = Script::new([stream(["one", "two"], Then::Hang)]);
-    let mut log = core(&client)
-        .get()
-        .namespace("a")
-        .resource("pods")
-        .name("p")
-        .subresource("log");
+    let mut log = core(&client).get().namespace("a").resource("pods").name("p").subresource("log");
     log = log.param("follow", "true");
     let mut body = log.stream().await.unwrap();
     assert_eq!(body.next().await.unwrap().unwrap(), "one");
@@ -501,10 +339,7 @@ async fn the_version_of_the_server_is_read() {
     let version = value!({"major": "1", "minor": "36", "gitVersion": "v1.36.2", "gitCommit": "c",
         "gitTreeState": "clean", "buildDate": "", "goVersion": "", "compiler": "gc", "platform": "linux/amd64"});
     let (script, client) = Script::new([json(200, version)]);
-    assert_eq!(
-        client.server_version().await.unwrap().git_version,
-        "v1.36.2"
-    );
+    assert_eq!(client.server_version().await.unwrap().git_version, "v1.36.2");
     assert_eq!(script.only().line(), "GET /version");
 }
 
@@ -555,16 +390,10 @@ async fn nothing_secret_is_shown_for_debugging() {
         .header("Cookie", "hunter2")
         .json(&value!({"data": "hunter2"}));
     let shown = format!("{request:?}");
-    assert!(
-        shown.contains("POST /api/v1/namespaces/a/secrets"),
-        "{shown}"
-    );
+    assert!(shown.contains("POST /api/v1/namespaces/a/secrets"), "{shown}");
     let response = request.send().await.unwrap();
     let shown = format!("{shown}{response:?}");
-    assert!(
-        shown.contains("200") && !shown.contains("hunter2"),
-        "{shown}"
-    );
+    assert!(shown.contains("200") && !shown.contains("hunter2"), "{shown}");
 }
 
 #[tokio::test]

@@ -93,16 +93,9 @@ impl Config {
     /// # Errors
     /// The address has another scheme than http or https, no host, user information, a bad port, or cannot be parsed.
     pub fn base_url(&self) -> Result<Uri, Error> {
-        let url = self
-            .server_url()
-            .map_err(|problem| Kind::Invalid(vec![problem]))?;
+        let url = self.server_url().map_err(|problem| Kind::Invalid(vec![problem]))?;
         url.as_str().parse().map_err(|_| {
-            Kind::Invalid(vec![self.problem(
-                Setting::Server,
-                "server",
-                "is not an address",
-            )])
-            .into()
+            Kind::Invalid(vec![self.problem(Setting::Server, "server", "is not an address")]).into()
         })
     }
 
@@ -199,11 +192,7 @@ impl Config {
         field: &'static str,
         message: impl Into<String>,
     ) -> Problem {
-        let origin = self
-            .origins
-            .get(&setting)
-            .cloned()
-            .unwrap_or_else(Origin::caller);
+        let origin = self.origins.get(&setting).cloned().unwrap_or_else(Origin::caller);
         Problem::field(&origin, field, message)
     }
 }

@@ -50,11 +50,7 @@ impl Environment {
 
     /// An environment with nothing in it: no variable, no home, and the usual service account folder.
     pub fn empty() -> Self {
-        Self {
-            variables: BTreeMap::new(),
-            home: None,
-            service_account: SERVICE_ACCOUNT.into(),
-        }
+        Self { variables: BTreeMap::new(), home: None, service_account: SERVICE_ACCOUNT.into() }
     }
 
     /// Sets a variable.
@@ -76,23 +72,16 @@ impl Environment {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
-        self.variables
-            .get(name)
-            .map(OsString::as_os_str)
-            .filter(|value| !value.is_empty())
+        self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
     /// The first of the variables that is set.
     pub(crate) fn first_of(&self, names: [&'static str; 2]) -> Option<(&'static str, &OsStr)> {
-        names
-            .into_iter()
-            .find_map(|name| Some((name, self.get(name)?)))
+        names.into_iter().find_map(|name| Some((name, self.get(name)?)))
     }
 
     pub(crate) fn default_kubeconfig(&self) -> Option<PathBuf> {
-        self.home
-            .as_ref()
-            .map(|home| home.join(".kube").join("config"))
+        self.home.as_ref().map(|home| home.join(".kube").join("config"))
     }
 
     pub(crate) fn service_account_file(&self, name: &str) -> PathBuf {

@@ -19,26 +19,15 @@ pub(crate) enum Kind {
     /// No kubeconfig and no cluster around: one line for each thing tried.
     Nothing(Vec<String>),
     /// There is a kubeconfig, but nothing says which context to use.
-    NoContext {
-        known: Vec<String>,
-        tried: Vec<String>,
-    },
+    NoContext { known: Vec<String>, tried: Vec<String> },
     /// The chosen context does not exist.
-    ContextNotFound {
-        name: String,
-        chosen_by: Origin,
-        known: Vec<String>,
-    },
+    ContextNotFound { name: String, chosen_by: Origin, known: Vec<String> },
     /// The in-cluster environment is missing or incomplete.
     NotInCluster(String),
     /// The chosen entries, or a hand-made configuration, do not hold together.
     Invalid(Vec<Problem>),
     /// A token file could not be read.
-    Token {
-        path: PathBuf,
-        reason: &'static str,
-        source: Option<Arc<io::Error>>,
-    },
+    Token { path: PathBuf, reason: &'static str, source: Option<Arc<io::Error>> },
 }
 
 impl Error {
@@ -102,17 +91,9 @@ impl fmt::Display for Error {
                     "the kubeconfig sets no current-context and no context was chosen; tried:",
                 )?;
                 lines(f, tried)?;
-                write!(
-                    f,
-                    "\nset current-context or choose one of the contexts: {}",
-                    names(known)
-                )
+                write!(f, "\nset current-context or choose one of the contexts: {}", names(known))
             }
-            Kind::ContextNotFound {
-                name,
-                chosen_by,
-                known,
-            } => {
+            Kind::ContextNotFound { name, chosen_by, known } => {
                 write!(
                     f,
                     "context {name:?} does not exist (chosen by {chosen_by}); known contexts: {}",
@@ -121,11 +102,7 @@ impl fmt::Display for Error {
             }
             Kind::NotInCluster(reason) => write!(f, "not in a cluster: {reason}"),
             Kind::Invalid(problems) => list(f, "invalid configuration", problems),
-            Kind::Token {
-                path,
-                reason,
-                source,
-            } => {
+            Kind::Token { path, reason, source } => {
                 write!(f, "cannot read a token from {}: {reason}", path.display())?;
                 source.iter().try_for_each(|source| write!(f, ": {source}"))
             }
@@ -143,10 +120,7 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &*self.0 {
-            Kind::Token {
-                source: Some(source),
-                ..
-            } => Some(source.as_ref()),
+            Kind::Token { source: Some(source), .. } => Some(source.as_ref()),
             Kind::Files(problems) | Kind::Invalid(problems) => match problems.as_slice() {
                 [only] => only.source(),
                 _ => None,
@@ -169,37 +143,22 @@ pub struct Problem {
 impl Problem {
     /// `origin: message`, about a whole file or entry.
     pub(crate) fn new(origin: Option<Origin>, message: impl Into<String>) -> Self {
-        Self {
-            origin,
-            field: None,
-            message: message.into(),
-            unsupported: false,
-            source: None,
-        }
+        Self { origin, field: None, message: message.into(), unsupported: false, source: None }
     }
 
     /// `origin: field message`, about one field.
     pub(crate) fn field(origin: &Origin, field: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            field: Some(field),
-            ..Self::new(Some(origin.clone()), message)
-        }
+        Self { field: Some(field), ..Self::new(Some(origin.clone()), message) }
     }
 
     pub(crate) fn unsupported(origin: &Origin, field: &'static str) -> Self {
         let message = "is not supported yet; remove it or choose another context";
-        Self {
-            unsupported: true,
-            ..Self::field(origin, field, message)
-        }
+        Self { unsupported: true, ..Self::field(origin, field, message) }
     }
 
     /// `variable: message`, about an environment variable that asks for something that does not exist yet.
     pub(crate) fn unsupported_variable(name: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            unsupported: true,
-            ..Self::new(Some(Origin::variable(name)), message)
-        }
+        Self { unsupported: true, ..Self::new(Some(Origin::variable(name)), message) }
     }
 
     pub(crate) fn with_source(mut self, source: io::Error) -> Self {
@@ -236,9 +195,7 @@ impl fmt::Display for Problem {
             write!(f, "{field} ")?;
         }
         f.write_str(&self.message)?;
-        self.source
-            .iter()
-            .try_for_each(|source| write!(f, ": {source}"))
+        self.source.iter().try_for_each(|source| write!(f, ": {source}"))
     }
 }
 
@@ -253,8 +210,7 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, problems: &[Problem]) -> fmt::R
         [only] => write!(f, "{title}: {only}"),
         many => {
             write!(f, "{title}, {} problems:", many.len())?;
-            many.iter()
-                .try_for_each(|problem| write!(f, "\n  - {problem}"))
+            many.iter().try_for_each(|problem| write!(f, "\n  - {problem}"))
         }
     }
 }

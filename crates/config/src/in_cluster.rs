@@ -40,9 +40,7 @@ impl Environment {
         let host = self.text(SERVICE_HOST, &mut problems);
         let port = self.text(SERVICE_PORT, &mut problems);
         let mut config = Config::new(format!("https://{}", join_host_port(&host, &port)));
-        config
-            .origins
-            .insert(Setting::Server, Origin::variable(SERVICE_HOST));
+        config.origins.insert(Setting::Server, Origin::variable(SERVICE_HOST));
 
         config.tls.ca = self.authority(&mut problems);
         config.origins.insert(
@@ -56,9 +54,7 @@ impl Environment {
             problems.push(Problem::new(None, failure.to_string()));
         }
         config.credentials = Credentials::TokenFile(token);
-        config
-            .origins
-            .insert(Setting::Credentials, Origin::of_file(&path));
+        config.origins.insert(Setting::Credentials, Origin::of_file(&path));
 
         if let Some((namespace, origin)) = self.pod_namespace() {
             config.namespace = namespace;
@@ -118,10 +114,7 @@ impl Environment {
         match self.get(name).and_then(|value| value.to_str()) {
             Some(text) => text.trim().to_owned(),
             None => {
-                problems.push(Problem::new(
-                    Some(Origin::variable(name)),
-                    "is not UTF-8 text",
-                ));
+                problems.push(Problem::new(Some(Origin::variable(name)), "is not UTF-8 text"));
                 String::new()
             }
         }

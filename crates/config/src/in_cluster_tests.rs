@@ -35,14 +35,9 @@ fn a_pod_gets_its_service_account() {
     let config = pod("10.96.0.1", folder.path()).in_cluster_config().unwrap();
     assert_eq!(config.namespace, "ops");
     assert_eq!(config.tls.ca.as_deref(), Some(CA.as_bytes()));
-    let Credentials::TokenFile(token) = &config.credentials else {
-        panic!("no token file")
-    };
+    let Credentials::TokenFile(token) = &config.credentials else { panic!("no token file") };
     assert_eq!(token.path(), folder.path().join("token"));
-    assert_eq!(
-        token.token(std::time::Instant::now()).unwrap().expose(),
-        b"abc123"
-    );
+    assert_eq!(token.token(std::time::Instant::now()).unwrap().expose(), b"abc123");
     assert_eq!(
         config.origin(Setting::Namespace).unwrap().file(),
         Some(&*folder.path().join("namespace"))
@@ -56,15 +51,9 @@ fn pod_namespace_goes_before_the_file_and_default_comes_last() {
     let named = environment.clone().variable(POD_NAMESPACE, "downward");
     assert_eq!(named.in_cluster_config().unwrap().namespace, "downward");
     fs::write(folder.path().join("namespace"), " \n").unwrap();
-    assert_eq!(
-        environment.in_cluster_config().unwrap().namespace,
-        "default"
-    );
+    assert_eq!(environment.in_cluster_config().unwrap().namespace, "default");
     fs::remove_file(folder.path().join("namespace")).unwrap();
-    assert_eq!(
-        environment.in_cluster_config().unwrap().namespace,
-        "default"
-    );
+    assert_eq!(environment.in_cluster_config().unwrap().namespace, "default");
 }
 
 #[test]
@@ -78,17 +67,11 @@ fn missing_variables_or_token_mean_not_in_a_cluster() {
         (Environment::empty(), SERVICE_HOST),
     ] {
         let error = environment.in_cluster_config().unwrap_err();
-        assert!(
-            error.is_not_in_cluster() && error.to_string().contains(missing),
-            "{error}"
-        );
+        assert!(error.is_not_in_cluster() && error.to_string().contains(missing), "{error}");
     }
     fs::remove_file(folder.path().join("token")).unwrap();
     fs::create_dir(folder.path().join("token")).unwrap();
-    assert!(
-        full.in_cluster_config().unwrap_err().is_not_in_cluster(),
-        "a folder is no token"
-    );
+    assert!(full.in_cluster_config().unwrap_err().is_not_in_cluster(), "a folder is no token");
 }
 
 #[test]

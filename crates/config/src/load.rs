@@ -46,9 +46,7 @@ impl Default for LoadOptions {
 impl LoadOptions {
     /// Whether the caller chose an entry of a kubeconfig, so that in-cluster configuration would be the wrong answer.
     fn chooses_entries(&self) -> bool {
-        [&self.context, &self.cluster, &self.user]
-            .into_iter()
-            .any(|choice| given(choice).is_some())
+        [&self.context, &self.cluster, &self.user].into_iter().any(|choice| given(choice).is_some())
     }
 }
 
@@ -71,10 +69,7 @@ impl Config {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn from_file(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        Self::load(&LoadOptions {
-            path: Some(path.into()),
-            ..LoadOptions::default()
-        })
+        Self::load(&LoadOptions { path: Some(path.into()), ..LoadOptions::default() })
     }
 
     /// The configuration that `options` describe.

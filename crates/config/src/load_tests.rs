@@ -24,16 +24,9 @@ impl World {
             path
         });
         let list = std::env::join_paths(paths).unwrap();
-        let environment = Environment::empty()
-            .variable(KUBECONFIG, list)
-            .service_account_folder("/nope");
-        Self {
-            folder,
-            options: LoadOptions {
-                environment,
-                ..LoadOptions::default()
-            },
-        }
+        let environment =
+            Environment::empty().variable(KUBECONFIG, list).service_account_folder("/nope");
+        Self { folder, options: LoadOptions { environment, ..LoadOptions::default() } }
     }
 
     fn in_pod(mut self) -> Self {
@@ -63,9 +56,7 @@ impl World {
 #[test]
 fn the_first_current_context_of_several_files_wins_even_if_it_does_not_exist() {
     let lab = format!("{LAB}current-context: lab");
-    let error = World::new(&["current-context: ghost", &lab])
-        .load()
-        .unwrap_err();
+    let error = World::new(&["current-context: ghost", &lab]).load().unwrap_err();
     assert!(error.is_context_not_found());
     let text = error.to_string();
     assert!(
@@ -74,44 +65,24 @@ fn the_first_current_context_of_several_files_wins_even_if_it_does_not_exist() {
             && text.contains("lab"),
         "{text}"
     );
-    assert_eq!(
-        World::new(&[&lab, "current-context: ghost"])
-            .load()
-            .unwrap()
-            .server,
-        "https://lab"
-    );
+    assert_eq!(World::new(&[&lab, "current-context: ghost"]).load().unwrap().server, "https://lab");
 }
 
 #[test]
 fn a_broken_file_always_fails_the_load() {
     let lab = format!("{LAB}current-context: lab");
     let error = World::new(&[&lab, "a: ["]).load().unwrap_err();
-    assert!(
-        error.is_invalid() && error.to_string().contains("1.yaml"),
-        "{error}"
-    );
-    let error = World::new(&["users: [{name: x}, {name: x}]", &lab])
-        .load()
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("duplicate name \"x\""),
-        "{error}"
-    );
+    assert!(error.is_invalid() && error.to_string().contains("1.yaml"), "{error}");
+    let error = World::new(&["users: [{name: x}, {name: x}]", &lab]).load().unwrap_err();
+    assert!(error.to_string().contains("duplicate name \"x\""), "{error}");
     let error = World::new(&["a: ["]).in_pod().load().unwrap_err();
-    assert!(
-        error.is_invalid(),
-        "a pod does not hide a broken kubeconfig: {error}"
-    );
+    assert!(error.is_invalid(), "a pod does not hide a broken kubeconfig: {error}");
 }
 
 #[test]
 fn a_kubeconfig_goes_before_the_pod_and_an_empty_one_does_not() {
     let lab = format!("{LAB}current-context: lab");
-    assert_eq!(
-        World::new(&[&lab]).in_pod().load().unwrap().server,
-        "https://lab"
-    );
+    assert_eq!(World::new(&[&lab]).in_pod().load().unwrap().server, "https://lab");
     for files in [&[][..], &[""][..], &["kind: Config"][..], &[LAB][..]] {
         let config = World::new(files).in_pod().load().unwrap();
         assert_eq!(
@@ -158,10 +129,7 @@ fn the_effective_context_decides_about_the_namespace() {
     world.options.namespace = Some("mine".into());
     let config = world.load().unwrap();
     assert_eq!(config.namespace, "mine");
-    assert_eq!(
-        config.origin(Setting::Namespace).unwrap().to_string(),
-        "the caller's settings"
-    );
+    assert_eq!(config.origin(Setting::Namespace).unwrap().to_string(), "the caller's settings");
     let mut world = World::new(&[]).in_pod();
     world.options.namespace = Some("mine".into());
     assert_eq!(namespace(world), "mine");
@@ -182,19 +150,13 @@ fn an_empty_choice_is_no_choice() {
 fn on_the_first_day_the_error_lists_what_was_tried() {
     let home = tempfile::tempdir().unwrap();
     let environment = Environment::empty().home(home.path());
-    let error = Config::load(&LoadOptions {
-        environment,
-        ..LoadOptions::default()
-    })
-    .unwrap_err();
+    let error = Config::load(&LoadOptions { environment, ..LoadOptions::default() }).unwrap_err();
     assert!(error.is_empty());
     let text = error.to_string();
     let config = home.path().join(".kube/config");
-    for part in [
-        "KUBECONFIG: is not set",
-        config.to_str().unwrap(),
-        "KUBERNETES_SERVICE_HOST is not set",
-    ] {
+    for part in
+        ["KUBECONFIG: is not set", config.to_str().unwrap(), "KUBERNETES_SERVICE_HOST is not set"]
+    {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     assert_eq!(
@@ -203,10 +165,7 @@ fn on_the_first_day_the_error_lists_what_was_tried() {
         "for a main that returns it"
     );
     let text = World::new(&[LAB]).load().unwrap_err().to_string();
-    assert!(
-        text.contains("current-context") && text.contains("lab, two"),
-        "{text}"
-    );
+    assert!(text.contains("current-context") && text.contains("lab, two"), "{text}");
     let text = World::new(&[]).load().unwrap_err().to_string();
     assert!(text.contains("tried"), "{text}");
 }
@@ -219,12 +178,6 @@ fn from_file_takes_the_current_context_of_that_file() {
     let lab = LAB.replace("https://lab", "https://127.0.0.1");
     fs::write(&path, format!("{lab}current-context: two")).unwrap();
     let config = Config::from_file(&path).unwrap();
-    assert_eq!(
-        config.origin(Setting::Server).unwrap().file(),
-        Some(Path::new(&path))
-    );
-    assert_eq!(
-        config.origin(Setting::Namespace).unwrap().entry_name(),
-        Some("two")
-    );
+    assert_eq!(config.origin(Setting::Server).unwrap().file(), Some(Path::new(&path)));
+    assert_eq!(config.origin(Setting::Namespace).unwrap().entry_name(), Some("two"));
 }

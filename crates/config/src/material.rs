@@ -75,14 +75,11 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a file whole; one with more than `limit` bytes is an error.
 pub(crate) fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?
-        .take(limit + 1)
-        .read_to_end(&mut bytes)?;
+    fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
-        true => Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("larger than {limit} bytes"),
-        )),
+        true => {
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit} bytes")))
+        }
         false => Ok(bytes),
     }
 }

@@ -51,11 +51,7 @@ pub struct Origin(Place);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
-    Entry {
-        kind: EntryKind,
-        name: String,
-        file: Option<PathBuf>,
-    },
+    Entry { kind: EntryKind, name: String, file: Option<PathBuf> },
     File(PathBuf),
     CurrentContext(Option<PathBuf>),
     Variable(&'static str),
@@ -64,11 +60,7 @@ enum Place {
 
 impl Origin {
     pub(crate) fn entry(kind: EntryKind, name: &str, file: Option<&Path>) -> Self {
-        Self(Place::Entry {
-            kind,
-            name: name.to_owned(),
-            file: file.map(Path::to_owned),
-        })
+        Self(Place::Entry { kind, name: name.to_owned(), file: file.map(Path::to_owned) })
     }
 
     pub(crate) fn of_file(path: &Path) -> Self {
@@ -108,16 +100,10 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Place::Entry {
-                kind,
-                name,
-                file: Some(file),
-            } => write!(f, "{kind} {name:?} in {}", file.display()),
-            Place::Entry {
-                kind,
-                name,
-                file: None,
-            } => write!(f, "{kind} {name:?}"),
+            Place::Entry { kind, name, file: Some(file) } => {
+                write!(f, "{kind} {name:?} in {}", file.display())
+            }
+            Place::Entry { kind, name, file: None } => write!(f, "{kind} {name:?}"),
             Place::CurrentContext(Some(file)) => write!(f, "current-context in {}", file.display()),
             Place::CurrentContext(None) => f.write_str("current-context"),
             Place::File(path) => write!(f, "{}", path.display()),

@@ -45,19 +45,17 @@ impl Environment {
 fn exempts(list: &str, server: &ServerUrl) -> bool {
     let host = server.host().to_ascii_lowercase();
     let address = host.parse::<IpAddr>().ok();
-    list.split(',')
-        .map(|entry| entry.trim().to_ascii_lowercase())
-        .any(
-            |entry| match address.map(|address| address.to_canonical()) {
-                _ if entry == "*" => true,
-                Some(address) if entry.contains('/') => in_block(&entry, address),
-                address => {
-                    let (name, port) = split_port(&entry);
-                    let same_port = port.is_none_or(|port| port == server.port().to_string());
-                    same_port && matches(name, &host, address)
-                }
-            },
-        )
+    list.split(',').map(|entry| entry.trim().to_ascii_lowercase()).any(|entry| {
+        match address.map(|address| address.to_canonical()) {
+            _ if entry == "*" => true,
+            Some(address) if entry.contains('/') => in_block(&entry, address),
+            address => {
+                let (name, port) = split_port(&entry);
+                let same_port = port.is_none_or(|port| port == server.port().to_string());
+                same_port && matches(name, &host, address)
+            }
+        }
+    })
 }
 
 /// Whether an address or a domain of the list is, or includes, the host.
@@ -82,9 +80,7 @@ fn matches(name: &str, host: &str, address: Option<IpAddr>) -> bool {
 fn split_port(entry: &str) -> (&str, Option<&str>) {
     let split = match entry.strip_prefix('[') {
         Some(rest) => rest.split_once("]:"),
-        None => entry
-            .split_once(':')
-            .filter(|(_, port)| !port.contains(':')),
+        None => entry.split_once(':').filter(|(_, port)| !port.contains(':')),
     };
     match split {
         // Go takes an empty port for any.

@@ -31,10 +31,7 @@ fn the_error_names_the_variable_and_the_way_out_and_no_password() {
     let text = problem("https://[fd00::1]", proxied().variable("no_proxy", "x")).unwrap();
     assert!(text.contains("add fd00::1 to no_proxy"), "{text}");
     let debug = format!("{:?}", proxied());
-    assert!(
-        debug.contains("HTTPS_PROXY") && !debug.contains("hunter2"),
-        "{debug}"
-    );
+    assert!(debug.contains("HTTPS_PROXY") && !debug.contains("hunter2"), "{debug}");
 }
 
 #[test]
@@ -49,20 +46,10 @@ fn the_scheme_chooses_the_variable_and_the_case_does_not_matter() {
         ("http://lab", "HTTPS_PROXY", false),
         ("https://lab", "ALL_PROXY", false),
     ] {
-        assert_eq!(
-            problem(server, with(name)).is_some(),
-            asked,
-            "{server} {name}"
-        );
+        assert_eq!(problem(server, with(name)).is_some(), asked, "{server} {name}");
     }
     assert_eq!(problem("https://lab", Environment::empty()), None);
-    assert_eq!(
-        problem(
-            "https://lab",
-            Environment::empty().variable("HTTPS_PROXY", "")
-        ),
-        None
-    );
+    assert_eq!(problem("https://lab", Environment::empty().variable("HTTPS_PROXY", "")), None);
 }
 
 #[test]
@@ -173,10 +160,7 @@ fn a_kubeconfig_whose_server_is_behind_a_proxy_is_refused() {
     refused(
         Kubeconfig::parse(fs::read_to_string(&path).unwrap())
             .unwrap()
-            .to_config(&LoadOptions {
-                environment: proxied(),
-                ..LoadOptions::default()
-            }),
+            .to_config(&LoadOptions { environment: proxied(), ..LoadOptions::default() }),
     );
 }
 

@@ -31,23 +31,13 @@ impl Kubeconfig {
         let mut problems = Vec::new();
         let mut config = Config::new("");
         let cluster = self.entry(
-            Lookup {
-                kind: EntryKind::Cluster,
-                entries: &self.clusters,
-                from: &chosen,
-            },
+            Lookup { kind: EntryKind::Cluster, entries: &self.clusters, from: &chosen },
             given(&options.cluster),
-            chosen
-                .context
-                .and_then(|context| context.cluster.as_deref()),
+            chosen.context.and_then(|context| context.cluster.as_deref()),
             &mut problems,
         );
         let user = self.entry(
-            Lookup {
-                kind: EntryKind::User,
-                entries: &self.users,
-                from: &chosen,
-            },
+            Lookup { kind: EntryKind::User, entries: &self.users, from: &chosen },
             given(&options.user),
             chosen.context.and_then(|context| context.user.as_deref()),
             &mut problems,
@@ -55,10 +45,7 @@ impl Kubeconfig {
         let server_known = cluster.is_some_and(|(_, cluster)| cluster.server.is_some());
         match cluster {
             Some((name, cluster)) => apply_cluster(&mut config, name, cluster, &mut problems),
-            None if problems
-                .iter()
-                .all(|problem| problem.field_name() != Some("cluster")) =>
-            {
+            None if problems.iter().all(|problem| problem.field_name() != Some("cluster")) => {
                 problems.push(Problem::field(
                     &chosen.origin,
                     "cluster",
@@ -88,15 +75,11 @@ impl Kubeconfig {
     fn choose<'a>(&'a self, options: &'a LoadOptions) -> Result<Chosen<'a>, Error> {
         let (name, chosen_by) = match (given(&options.context), self.current_context.as_deref()) {
             (Some(name), _) => (name, Origin::caller()),
-            (None, Some(name)) => (
-                name,
-                Origin::current_context(self.current_context_file.as_deref()),
-            ),
+            (None, Some(name)) => {
+                (name, Origin::current_context(self.current_context_file.as_deref()))
+            }
             (None, None) if given(&options.cluster).is_some() => {
-                return Ok(Chosen {
-                    context: None,
-                    origin: Origin::caller(),
-                });
+                return Ok(Chosen { context: None, origin: Origin::caller() });
             }
             (None, None) => {
                 let known = self.contexts.keys().cloned().collect();
@@ -110,19 +93,11 @@ impl Kubeconfig {
         match self.contexts.get(name) {
             Some(context) => {
                 let origin = Origin::entry(EntryKind::Context, name, context.file.as_deref());
-                Ok(Chosen {
-                    context: Some(context),
-                    origin,
-                })
+                Ok(Chosen { context: Some(context), origin })
             }
             None => {
                 let known = self.contexts.keys().cloned().collect();
-                Err(Kind::ContextNotFound {
-                    name: name.to_owned(),
-                    chosen_by,
-                    known,
-                }
-                .into())
+                Err(Kind::ContextNotFound { name: name.to_owned(), chosen_by, known }.into())
             }
         }
     }
@@ -250,9 +225,7 @@ fn apply_user(config: &mut Config, name: &str, user: &User, problems: &mut Vec<P
     );
     config.tls.client_identity = client_identity(&origin, user, problems);
     config.credentials = credentials(&origin, user, problems);
-    config
-        .origins
-        .insert(Setting::ClientIdentity, origin.clone());
+    config.origins.insert(Setting::ClientIdentity, origin.clone());
     config.origins.insert(Setting::Credentials, origin);
 }
 
@@ -296,10 +269,7 @@ fn client_identity(
     }
     let certificate = certificate.read(problems);
     let key = key.read(problems).map(Secret::new);
-    Some(ClientIdentity {
-        certificate: certificate?,
-        key: key?,
-    })
+    Some(ClientIdentity { certificate: certificate?, key: key? })
 }
 
 /// A token file is preferred to a token beside it, which then only serves until the file can be read.

@@ -7,10 +7,7 @@ const CERT: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----
 const KEY: &str = "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n";
 
 fn options() -> LoadOptions {
-    LoadOptions {
-        environment: Environment::empty(),
-        ..LoadOptions::default()
-    }
+    LoadOptions { environment: Environment::empty(), ..LoadOptions::default() }
 }
 
 /// A kubeconfig of one context with these fields (in YAML's flow form).
@@ -74,14 +71,9 @@ fn inline_material_and_files_give_the_same() {
             (&*identity.certificate, identity.key.expose()),
             (CERT.as_bytes(), KEY.as_bytes())
         );
-        let Credentials::Token(token) = &config.credentials else {
-            panic!("no token")
-        };
+        let Credentials::Token(token) = &config.credentials else { panic!("no token") };
         assert_eq!(token.expose(), b"abc");
-        assert_eq!(
-            config.origin(Setting::Credentials).unwrap().to_string(),
-            "user \"dev\""
-        );
+        assert_eq!(config.origin(Setting::Credentials).unwrap().to_string(), "user \"dev\"");
     }
 }
 
@@ -99,11 +91,7 @@ fn what_is_not_supported_yet_is_refused_by_name() {
     )
     .unwrap_err();
     assert!(error.is_unsupported());
-    let names: Vec<_> = error
-        .problems()
-        .iter()
-        .filter_map(Problem::field_name)
-        .collect();
+    let names: Vec<_> = error.problems().iter().filter_map(Problem::field_name).collect();
     let user = [
         "exec",
         "auth-provider",
@@ -114,10 +102,7 @@ fn what_is_not_supported_yet_is_refused_by_name() {
         "as-groups",
         "as-user-extra",
     ];
-    assert_eq!(
-        names,
-        [&["proxy-url", "disable-compression"][..], &user[..]].concat()
-    );
+    assert_eq!(names, [&["proxy-url", "disable-compression"][..], &user[..]].concat());
     let text = format!("{error} {error:?}");
     assert!(
         text.contains("cluster \"lab\": proxy-url") && text.contains("user \"dev\": exec"),
@@ -146,14 +131,8 @@ fn all_problems_of_the_chosen_context_come_at_once() {
             "namespace"
         ]
     );
-    assert!(
-        text.contains("/nope/cert cannot be read") && text.contains("/nope/token"),
-        "{text}"
-    );
-    assert!(
-        !text.contains("odd"),
-        "other entries are left alone: {text}"
-    );
+    assert!(text.contains("/nope/cert cannot be read") && text.contains("/nope/token"), "{text}");
+    assert!(!text.contains("odd"), "other entries are left alone: {text}");
 }
 
 #[test]
@@ -180,29 +159,13 @@ fn each_single_fault_is_found() {
             "".into(),
             "certificate-authority",
         ),
-        (
-            "server: 'http://x', tls-server-name: api".into(),
-            "".into(),
-            "tls-server-name",
-        ),
+        ("server: 'http://x', tls-server-name: api".into(), "".into(), "tls-server-name"),
         ("server: 'http://x'".into(), "token: t".into(), "token"),
         ("server: 'x:80'".into(), "token: t".into(), "token"),
         ("server: 'https://x'".into(), "token: '  '".into(), "token"),
-        (
-            "server: 'https://x'".into(),
-            r#"token: "a\nb""#.into(),
-            "token",
-        ),
-        (
-            "server: 'https://x'".into(),
-            format!("client-key-data: {key}"),
-            "client-certificate",
-        ),
-        (
-            "server: 'https://x'".into(),
-            format!("client-certificate-data: {data}"),
-            "client-key",
-        ),
+        ("server: 'https://x'".into(), r#"token: "a\nb""#.into(), "token"),
+        ("server: 'https://x'".into(), format!("client-key-data: {key}"), "client-certificate"),
+        ("server: 'https://x'".into(), format!("client-certificate-data: {data}"), "client-key"),
         (
             "server: 'https://x'".into(),
             format!("client-certificate-data: {key}, client-key-data: {key}"),
@@ -214,11 +177,7 @@ fn each_single_fault_is_found() {
             "client-key",
         ),
     ] {
-        assert_eq!(
-            fields(config(&cluster, &user)),
-            [expected],
-            "{cluster} / {user}"
-        );
+        assert_eq!(fields(config(&cluster, &user)), [expected], "{cluster} / {user}");
     }
 }
 
@@ -226,25 +185,13 @@ fn each_single_fault_is_found() {
 fn names_that_lead_nowhere_are_problems_of_the_context() {
     let read = Kubeconfig::parse("contexts: [{name: a, context: {cluster: gone, user: lost}}, {name: b}]\ncurrent-context: a").unwrap();
     let error = read.to_config(&options()).unwrap_err().to_string();
-    assert!(
-        error.contains("context \"a\": cluster \"gone\" does not exist"),
-        "{error}"
-    );
-    assert!(
-        error.contains("context \"a\": user \"lost\" does not exist"),
-        "{error}"
-    );
+    assert!(error.contains("context \"a\": cluster \"gone\" does not exist"), "{error}");
+    assert!(error.contains("context \"a\": user \"lost\" does not exist"), "{error}");
     let error = read
-        .to_config(&LoadOptions {
-            context: Some("b".into()),
-            ..options()
-        })
+        .to_config(&LoadOptions { context: Some("b".into()), ..options() })
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("context \"b\": cluster is not set"),
-        "{error}"
-    );
+    assert!(error.contains("context \"b\": cluster is not set"), "{error}");
 }
 
 #[test]
@@ -255,32 +202,16 @@ users: [{name: u, user: {token: u}}]
 contexts: [{name: a, context: {cluster: a, namespace: ns}}]
 ";
     let mut read = Kubeconfig::parse(text).unwrap();
-    let choice = LoadOptions {
-        cluster: Some("b".into()),
-        user: Some("u".into()),
-        ..options()
-    };
+    let choice = LoadOptions { cluster: Some("b".into()), user: Some("u".into()), ..options() };
     let config = read.to_config(&choice).unwrap();
-    assert_eq!(
-        (config.server.as_str(), config.namespace.as_str()),
-        ("https://b", "default")
-    );
+    assert_eq!((config.server.as_str(), config.namespace.as_str()), ("https://b", "default"));
     read.current_context = Some("a".into());
     let config = read.to_config(&choice).unwrap();
-    assert_eq!(
-        (config.server.as_str(), config.namespace.as_str()),
-        ("https://b", "ns")
-    );
+    assert_eq!((config.server.as_str(), config.namespace.as_str()), ("https://b", "ns"));
     assert!(matches!(config.credentials, Credentials::Token(_)));
-    let choice = LoadOptions {
-        cluster: Some("x".into()),
-        ..options()
-    };
+    let choice = LoadOptions { cluster: Some("x".into()), ..options() };
     let error = read.to_config(&choice).unwrap_err().to_string();
-    assert!(
-        error.contains("the caller's settings: cluster \"x\" does not exist"),
-        "{error}"
-    );
+    assert!(error.contains("the caller's settings: cluster \"x\" does not exist"), "{error}");
 }
 
 #[test]
@@ -295,19 +226,10 @@ fn a_token_file_is_preferred_to_a_token_which_serves_until_it_can_be_read() {
     assert_eq!(read(format!("{file}, token: inline")), b"inline");
     fs::write(&path, "abc123\r\n").unwrap();
     assert_eq!(read(format!("{file}, token: inline")), b"abc123");
-    assert_eq!(
-        read(format!("{file}, token: ''")),
-        b"abc123",
-        "an empty token hides nothing"
-    );
+    assert_eq!(read(format!("{file}, token: ''")), b"abc123", "an empty token hides nothing");
     fs::write(&path, "\n").unwrap();
-    let error = config("server: 'https://x'", &file)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("user \"dev\": tokenFile") && error.contains("empty token"),
-        "{error}"
-    );
+    let error = config("server: 'https://x'", &file).unwrap_err().to_string();
+    assert!(error.contains("user \"dev\": tokenFile") && error.contains("empty token"), "{error}");
 }
 
 #[test]

@@ -38,11 +38,7 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_empty() {
-            "Secret(empty)"
-        } else {
-            "Secret(redacted)"
-        })
+        f.write_str(if self.is_empty() { "Secret(empty)" } else { "Secret(redacted)" })
     }
 }
 

@@ -26,13 +26,9 @@ impl ServerUrl {
         let plain = &server[..server.find(['?', '#']).unwrap_or(server.len())];
         let (full, had_scheme) = match plain.contains("://") {
             true => (plain.to_owned(), true),
-            false => (
-                format!(
-                    "{}://{plain}",
-                    if tls_configured { "https" } else { "http" }
-                ),
-                false,
-            ),
+            false => {
+                (format!("{}://{plain}", if tls_configured { "https" } else { "http" }), false)
+            }
         };
         let invalid = |why: &str| format!("{shown:?} is not a server address: {why}");
         let uri: Uri = full
@@ -59,9 +55,7 @@ impl ServerUrl {
         }
         let path = uri.path().trim_end_matches('/');
         if !had_scheme && !path.is_empty() {
-            return Err(invalid(
-                "an address with a path needs a scheme, https:// or http://",
-            ));
+            return Err(invalid("an address with a path needs a scheme, https:// or http://"));
         }
         let scheme = if https { "https" } else { "http" };
         Ok(Self {

@@ -39,10 +39,7 @@ pub struct TokenFile {
 impl TokenFile {
     /// A reader for `path`. Nothing is read before the first [`token`](Self::token).
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into().into(),
-            cache: Arc::default(),
-        }
+        Self { path: path.into().into(), cache: Arc::default() }
     }
 
     /// The same with a token to fall back on as long as the file was never read: a kubeconfig user may have both
@@ -68,9 +65,7 @@ impl TokenFile {
         if cache.needs_refresh(now) {
             cache.loaded(now, self.read());
         }
-        cache
-            .token()
-            .map_err(|failure| failure.clone().into_error(&self.path))
+        cache.token().map_err(|failure| failure.clone().into_error(&self.path))
     }
 
     /// To be called when the server answered 401 to a request begun at `request_started`: what was read before
@@ -90,9 +85,7 @@ impl TokenFile {
 
 impl fmt::Debug for TokenFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenFile")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
+        f.debug_struct("TokenFile").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -142,10 +135,7 @@ impl TokenCache {
 
     /// Makes a token read before `request_started` due for another read. It stays as the last resort.
     pub fn invalidate(&mut self, request_started: Instant) {
-        if self
-            .read_at
-            .is_some_and(|read_at| read_at <= request_started)
-        {
+        if self.read_at.is_some_and(|read_at| read_at <= request_started) {
             self.next_read = None;
         }
     }
@@ -172,12 +162,7 @@ impl TokenFailure {
             Self::Io(source) => Some(source),
             _ => None,
         };
-        Kind::Token {
-            path: path.to_owned(),
-            reason,
-            source,
-        }
-        .into()
+        Kind::Token { path: path.to_owned(), reason, source }.into()
     }
 
     pub(crate) fn reason(&self) -> &'static str {

@@ -14,11 +14,7 @@ fn white_space_around_the_token_is_not_part_of_it() {
     let path = folder.path().join("token");
     for content in ["abc123\n", "abc123\r\n", " abc123", "\tabc123 \n\n"] {
         fs::write(&path, content).unwrap();
-        assert_eq!(
-            text(TokenFile::new(&path).token(Instant::now())),
-            "abc123",
-            "{content:?}"
-        );
+        assert_eq!(text(TokenFile::new(&path).token(Instant::now())), "abc123", "{content:?}");
     }
 }
 
@@ -26,20 +22,12 @@ fn white_space_around_the_token_is_not_part_of_it() {
 fn a_blank_a_garbled_and_a_missing_file_are_errors_that_name_the_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
-    for (content, expected) in [
-        ("", "empty token"),
-        (" \r\n", "empty token"),
-        ("two words", "header"),
-    ] {
+    for (content, expected) in
+        [("", "empty token"), (" \r\n", "empty token"), ("two words", "header")]
+    {
         fs::write(&path, content).unwrap();
-        let error = TokenFile::new(&path)
-            .token(Instant::now())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains(expected) && error.contains(path.to_str().unwrap()),
-            "{error}"
-        );
+        let error = TokenFile::new(&path).token(Instant::now()).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains(path.to_str().unwrap()), "{error}");
         assert!(!error.contains("words"), "{error}");
     }
     fs::remove_file(&path).unwrap();
@@ -74,11 +62,7 @@ fn the_last_good_token_serves_while_the_file_is_gone_and_the_new_one_when_it_is_
     fs::write(&path, " \n").unwrap();
     assert_eq!(text(file.token(at(start, 600))), "one");
     fs::write(&path, "two").unwrap();
-    assert_eq!(
-        text(file.token(at(start, 605))),
-        "one",
-        "not retried at every call"
-    );
+    assert_eq!(text(file.token(at(start, 605))), "one", "not retried at every call");
     assert_eq!(text(file.token(at(start, 610))), "two");
 }
 
@@ -108,11 +92,7 @@ fn a_refusal_makes_an_older_token_be_read_again_but_not_a_newer_one() {
     assert_eq!(text(file.token(at(start, 12))), "two");
     fs::remove_file(&path).unwrap();
     file.invalidate(at(start, 13));
-    assert_eq!(
-        text(file.token(at(start, 14))),
-        "two",
-        "the last good token is the last resort"
-    );
+    assert_eq!(text(file.token(at(start, 14))), "two", "the last good token is the last resort");
 }
 
 #[test]
@@ -130,8 +110,5 @@ fn an_inline_token_stands_in_until_the_file_can_be_read() {
 fn debug_shows_the_path_and_no_token() {
     let file = TokenFile::new("/run/token").with_initial("MARKED".into());
     let shown = format!("{file:?} {:?}", file.cache.lock());
-    assert!(
-        shown.contains("/run/token") && !shown.contains("MARKED"),
-        "{shown}"
-    );
+    assert!(shown.contains("/run/token") && !shown.contains("MARKED"), "{shown}");
 }

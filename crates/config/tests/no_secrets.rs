@@ -15,10 +15,7 @@ fn assert_hidden(value: &impl Debug) {
     for shown in [format!("{value:?}"), format!("{value:#?}")] {
         assert!(!shown.contains(MARK), "{shown}");
         // The bytes as a list of numbers would be the same secret in other letters.
-        let numbers = MARK
-            .bytes()
-            .map(|byte| byte.to_string())
-            .collect::<Vec<_>>();
+        let numbers = MARK.bytes().map(|byte| byte.to_string()).collect::<Vec<_>>();
         assert!(
             !shown.contains(&numbers.join(", ")) && !shown.contains(&numbers.join(",\n")),
             "{shown}"
@@ -30,9 +27,8 @@ fn kubeconfig(folder: &Path) -> String {
     use base64::{Engine, engine::general_purpose::STANDARD};
     fs::write(folder.join("token"), "hunter2\n").unwrap();
     let key = STANDARD.encode(KEY);
-    let certificate = STANDARD.encode(format!(
-        "-----BEGIN CERTIFICATE-----\n{MARK}\n-----END CERTIFICATE-----\n{KEY}"
-    ));
+    let certificate = STANDARD
+        .encode(format!("-----BEGIN CERTIFICATE-----\n{MARK}\n-----END CERTIFICATE-----\n{KEY}"));
     format!(
         r#"
 current-context: good
@@ -106,10 +102,7 @@ fn no_type_shows_a_secret() {
 fn hand_made_values_hide_their_secrets_too() {
     let mut config = Config::new("https://me:hunter2@lab");
     config.credentials = Credentials::Token(MARK.into());
-    config.tls.client_identity = Some(ClientIdentity {
-        certificate: KEY.into(),
-        key: KEY.into(),
-    });
+    config.tls.client_identity = Some(ClientIdentity { certificate: KEY.into(), key: KEY.into() });
     assert_hidden(&config);
     let error = config.validate().unwrap_err();
     assert!(!format!("{error} {error:?}").contains(MARK));

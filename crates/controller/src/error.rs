@@ -12,49 +12,22 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub struct Error(Box<Kind>);
 
 enum Kind {
-    NotSynced {
-        controller: String,
-        waiting_for: Vec<String>,
-    },
-    Listen {
-        controller: String,
-        source: String,
-        cause: kubewright_cache::Error,
-    },
-    GraceExceeded {
-        controller: String,
-        grace: Duration,
-        running: Vec<ObjectKey>,
-    },
-    OwnerGone {
-        owner: String,
-        why: String,
-    },
-    Call {
-        attempt: String,
-        cause: kubewright_client::Error,
-    },
-    Patch {
-        attempt: String,
-        cause: serde_json::Error,
-    },
+    NotSynced { controller: String, waiting_for: Vec<String> },
+    Listen { controller: String, source: String, cause: kubewright_cache::Error },
+    GraceExceeded { controller: String, grace: Duration, running: Vec<ObjectKey> },
+    OwnerGone { owner: String, why: String },
+    Call { attempt: String, cause: kubewright_client::Error },
+    Patch { attempt: String, cause: serde_json::Error },
 }
 
 impl Error {
     pub(crate) fn not_synced(controller: &str, waiting_for: Vec<String>) -> Self {
-        Self(Box::new(Kind::NotSynced {
-            controller: controller.to_owned(),
-            waiting_for,
-        }))
+        Self(Box::new(Kind::NotSynced { controller: controller.to_owned(), waiting_for }))
     }
 
     pub(crate) fn listen(controller: &str, source: &str, cause: kubewright_cache::Error) -> Self {
         let (controller, source) = (controller.to_owned(), source.to_owned());
-        Self(Box::new(Kind::Listen {
-            controller,
-            source,
-            cause,
-        }))
+        Self(Box::new(Kind::Listen { controller, source, cause }))
     }
 
     pub(crate) fn grace_exceeded(
@@ -63,11 +36,7 @@ impl Error {
         running: Vec<ObjectKey>,
     ) -> Self {
         let controller = controller.to_owned();
-        Self(Box::new(Kind::GraceExceeded {
-            controller,
-            grace,
-            running,
-        }))
+        Self(Box::new(Kind::GraceExceeded { controller, grace, running }))
     }
 
     pub(crate) fn owner_gone(owner: String, why: String) -> Self {
@@ -114,33 +83,19 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Kind::NotSynced {
-                controller,
-                waiting_for,
-            } => write!(
+            Kind::NotSynced { controller, waiting_for } => write!(
                 f,
                 "run controller {controller}: shut down before its informers had synced; still waiting for {}",
                 waiting_for.join("; ")
             ),
-            Kind::Listen {
-                controller,
-                source,
-                cause,
-            } => {
+            Kind::Listen { controller, source, cause } => {
                 write!(
                     f,
                     "run controller {controller}: listen to the informer of {source}: {cause}"
                 )
             }
-            Kind::GraceExceeded {
-                controller,
-                grace,
-                running,
-            } => {
-                write!(
-                    f,
-                    "stop controller {controller}: cut off after {grace:?} what still ran:"
-                )?;
+            Kind::GraceExceeded { controller, grace, running } => {
+                write!(f, "stop controller {controller}: cut off after {grace:?} what still ran:")?;
                 running.iter().try_for_each(|key| write!(f, " {key}"))
             }
             Kind::OwnerGone { owner, why } => write!(f, "adopt children for {owner}: {why}"),

@@ -39,20 +39,11 @@ pub async fn remove_finalizer<K: Object>(
     if !present.iter().any(|finalizer| finalizer == name) {
         return Ok(Some(object.clone()));
     }
-    let wanted = present
-        .iter()
-        .map(String::as_str)
-        .filter(|finalizer| *finalizer != name)
-        .collect();
+    let wanted =
+        present.iter().map(String::as_str).filter(|finalizer| *finalizer != name).collect();
     match set_finalizers(api, object, "remove", name, wanted).await {
         Ok(object) => Ok(Some(object)),
-        Err(error)
-            if error
-                .client_error()
-                .is_some_and(|error| error.is_not_found()) =>
-        {
-            Ok(None)
-        }
+        Err(error) if error.client_error().is_some_and(|error| error.is_not_found()) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -64,13 +55,7 @@ async fn set_finalizers<K: Object>(
     name: &str,
     wanted: Vec<&str>,
 ) -> Result<K, Error> {
-    let attempt = || {
-        format!(
-            "{verb} finalizer {name:?} of {} {}",
-            api.kind(),
-            object.key()
-        )
-    };
+    let attempt = || format!("{verb} finalizer {name:?} of {} {}", api.kind(), object.key());
     let document = json!({
         "metadata": {
             "uid": object.uid(),

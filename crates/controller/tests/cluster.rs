@@ -32,11 +32,7 @@ fn labels(app: &str) -> BTreeMap<String, String> {
 }
 
 fn meta(name: &str, app: &str) -> ObjectMeta {
-    ObjectMeta {
-        name: Some(name.into()),
-        labels: Some(labels(app)),
-        ..ObjectMeta::default()
-    }
+    ObjectMeta { name: Some(name.into()), labels: Some(labels(app)), ..ObjectMeta::default() }
 }
 
 fn pod_spec() -> PodSpec {
@@ -45,18 +41,11 @@ fn pod_spec() -> PodSpec {
         image: Some("example.com/web:1".into()),
         ..Container::default()
     };
-    PodSpec {
-        containers: vec![container],
-        ..PodSpec::default()
-    }
+    PodSpec { containers: vec![container], ..PodSpec::default() }
 }
 
 fn pod(name: &str, app: &str) -> Pod {
-    Pod {
-        metadata: meta(name, app),
-        spec: Some(pod_spec()),
-        ..Pod::default()
-    }
+    Pod { metadata: meta(name, app), spec: Some(pod_spec()), ..Pod::default() }
 }
 
 fn replica_set(name: &str, replicas: i32) -> ReplicaSet {
@@ -69,10 +58,7 @@ fn replica_set(name: &str, replicas: i32) -> ReplicaSet {
                 ..LabelSelector::default()
             },
             template: Some(PodTemplateSpec {
-                metadata: Some(ObjectMeta {
-                    labels: Some(labels(name)),
-                    ..ObjectMeta::default()
-                }),
+                metadata: Some(ObjectMeta { labels: Some(labels(name)), ..ObjectMeta::default() }),
                 spec: Some(pod_spec()),
             }),
             ..ReplicaSetSpec::default()
@@ -105,12 +91,7 @@ impl Shop {
         let client = client();
         let sets = client.in_namespace::<ReplicaSet>(SHOP);
         let web = create(&sets, &replica_set("web", 2)).await;
-        Self {
-            pods: client.in_namespace::<Pod>(SHOP),
-            sets,
-            web,
-            client,
-        }
+        Self { pods: client.in_namespace::<Pod>(SHOP), sets, web, client }
     }
 
     fn manager(&self) -> ControllerRefManager<Pod> {
@@ -121,10 +102,7 @@ impl Shop {
         let selector = Selector::from_labels(&labels("web")).unwrap();
         let children = children.iter().map(|child| cached(*child));
         let claimed = self.manager().claim(children, &selector).await?;
-        Ok(claimed
-            .iter()
-            .map(|child| child.name().to_owned())
-            .collect())
+        Ok(claimed.iter().map(|child| child.name().to_owned()).collect())
     }
 
     async fn owned(&self, name: &str, app: &str) -> Pod {
@@ -144,10 +122,7 @@ async fn children_are_kept_adopted_and_released() {
     let stranger = create(&shop.pods, &pod("stranger", "db")).await;
 
     let before = shop.client.calls();
-    let claimed = shop
-        .claim(&[&kept, &released, &orphan, &second, &stranger])
-        .await
-        .unwrap();
+    let claimed = shop.claim(&[&kept, &released, &orphan, &second, &stranger]).await.unwrap();
     assert_eq!(claimed, ["kept", "orphan", "second"]);
     assert_eq!((shop.client.calls() - before).to_string(), "1 get, 3 patch");
 
@@ -168,10 +143,7 @@ async fn a_stale_cache_loses_nobodys_reference() {
     let owners =
         json!({"metadata": {"ownerReferences": [owner_reference_of(&other, &Kind::of())]}});
     let patch = Patch::merge(owners).unwrap();
-    shop.pods
-        .patch("wanted", &patch, &PatchOptions::default())
-        .await
-        .unwrap();
+    shop.pods.patch("wanted", &patch, &PatchOptions::default()).await.unwrap();
 
     let error = shop.claim(&[&stale, &fine]).await.unwrap_err();
     assert!(error.is_conflict(), "{error}");
@@ -181,10 +153,7 @@ async fn a_stale_cache_loses_nobodys_reference() {
         "{text}"
     );
     let now = get(&shop.pods, "wanted").await;
-    assert_eq!(
-        controller_of(now.owner_references()).unwrap().uid,
-        other.uid()
-    );
+    assert_eq!(controller_of(now.owner_references()).unwrap().uid, other.uid());
     // The others were seen to all the same.
     let fine = get(&shop.pods, "fine").await;
     assert!(is_controlled_by(fine.owner_references(), shop.web.uid()));
@@ -195,10 +164,7 @@ async fn children_that_are_gone_are_left_out_quietly() {
     let shop = Shop::new().await;
     let gone = create(&shop.pods, &pod("gone", "web")).await;
     let gone_owned = shop.owned("gone-owned", "db").await;
-    let now = DeleteOptions {
-        grace_period: Some(Duration::ZERO),
-        ..DeleteOptions::default()
-    };
+    let now = DeleteOptions { grace_period: Some(Duration::ZERO), ..DeleteOptions::default() };
     for name in ["gone", "gone-owned"] {
         shop.pods.delete(name, &now).await.unwrap();
     }
@@ -227,14 +193,9 @@ async fn a_refused_adoption_is_no_child_gone() {
 #[tokio::test(start_paused = true)]
 async fn an_owner_that_is_no_longer_itself_adopts_nothing() {
     let shop = Shop::new().await;
-    let orphans = [
-        create(&shop.pods, &pod("a", "web")).await,
-        create(&shop.pods, &pod("b", "web")).await,
-    ];
-    shop.sets
-        .delete("web", &DeleteOptions::default())
-        .await
-        .unwrap();
+    let orphans =
+        [create(&shop.pods, &pod("a", "web")).await, create(&shop.pods, &pod("b", "web")).await];
+    shop.sets.delete("web", &DeleteOptions::default()).await.unwrap();
     let before = shop.client.calls();
     let error = shop.claim(&[&orphans[0], &orphans[1]]).await.unwrap_err();
     assert!(error.is_owner_gone(), "{error}");
@@ -242,10 +203,7 @@ async fn an_owner_that_is_no_longer_itself_adopts_nothing() {
 
     create(&shop.sets, &replica_set("web", 2)).await;
     let error = shop.claim(&[&orphans[0]]).await.unwrap_err();
-    assert!(
-        error.is_owner_gone() && error.to_string().contains("created again"),
-        "{error}"
-    );
+    assert!(error.is_owner_gone() && error.to_string().contains("created again"), "{error}");
     assert!(get(&shop.pods, "a").await.owner_references().is_empty());
 }
 
@@ -253,28 +211,17 @@ async fn an_owner_that_is_no_longer_itself_adopts_nothing() {
 async fn an_owner_marked_for_deletion_adopts_nothing() {
     let shop = Shop::new().await;
     let orphan = create(&shop.pods, &pod("a", "web")).await;
-    add_finalizer(&shop.sets, &shop.web, "example.com/hold")
-        .await
-        .unwrap();
-    shop.sets
-        .delete("web", &DeleteOptions::default())
-        .await
-        .unwrap();
+    add_finalizer(&shop.sets, &shop.web, "example.com/hold").await.unwrap();
+    shop.sets.delete("web", &DeleteOptions::default()).await.unwrap();
     let error = shop.claim(&[&orphan]).await.unwrap_err();
-    assert!(
-        error.is_owner_gone() && error.to_string().contains("being deleted"),
-        "{error}"
-    );
+    assert!(error.is_owner_gone() && error.to_string().contains("being deleted"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn finalizers_come_and_go() {
     let client = client();
     let maps = client.in_namespace::<ConfigMap>(SHOP);
-    let map = ConfigMap {
-        metadata: meta("prices", "web"),
-        ..ConfigMap::default()
-    };
+    let map = ConfigMap { metadata: meta("prices", "web"), ..ConfigMap::default() };
     let fresh = create(&maps, &map).await;
     let held = add_finalizer(&maps, &fresh, "example.com/a").await.unwrap();
     let both = add_finalizer(&maps, &held, "example.com/b").await.unwrap();
@@ -282,44 +229,22 @@ async fn finalizers_come_and_go() {
     let same = add_finalizer(&maps, &both, "example.com/b").await.unwrap();
     assert_eq!(same.resource_version(), both.resource_version());
 
-    let stale = remove_finalizer(&maps, &held, "example.com/a")
-        .await
-        .unwrap_err();
+    let stale = remove_finalizer(&maps, &held, "example.com/a").await.unwrap_err();
     assert!(stale.is_conflict(), "{stale}");
 
-    maps.delete("prices", &DeleteOptions::default())
-        .await
-        .unwrap();
+    maps.delete("prices", &DeleteOptions::default()).await.unwrap();
     let going = get(&maps, "prices").await;
-    let one = remove_finalizer(&maps, &going, "example.com/a")
-        .await
-        .unwrap()
-        .unwrap();
+    let one = remove_finalizer(&maps, &going, "example.com/a").await.unwrap().unwrap();
     assert_eq!(one.finalizers(), ["example.com/b"]);
-    remove_finalizer(&maps, &one, "example.com/b")
-        .await
-        .unwrap();
-    assert!(
-        maps.get("prices", &GetOptions::default())
-            .await
-            .unwrap_err()
-            .is_not_found()
-    );
-    assert!(
-        remove_finalizer(&maps, &one, "example.com/b")
-            .await
-            .unwrap()
-            .is_none()
-    );
+    remove_finalizer(&maps, &one, "example.com/b").await.unwrap();
+    assert!(maps.get("prices", &GetOptions::default()).await.unwrap_err().is_not_found());
+    assert!(remove_finalizer(&maps, &one, "example.com/b").await.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn events_reach_the_server() {
     let shop = Shop::new().await;
-    let node = Node {
-        metadata: meta("node-1", "node"),
-        ..Node::default()
-    };
+    let node = Node { metadata: meta("node-1", "node"), ..Node::default() };
     let node = create(&shop.client.cluster::<Node>(), &node).await;
     let recorder = EventRecorder::new(&shop.client, "example-controller");
     for _ in 0..2 {
@@ -327,23 +252,14 @@ async fn events_reach_the_server() {
         recorder.warning(&regarding, "NodeFull", "Scheduling", "no room on it");
     }
     let regarding = object_reference(&shop.web, &Kind::of());
-    recorder.normal(
-        &regarding,
-        "SuccessfulCreate",
-        "Creating",
-        "created pod web-1",
-    );
+    recorder.normal(&regarding, "SuccessfulCreate", "Creating", "created pod web-1");
     recorder.flush().await;
     assert_eq!((recorder.stats().sent, recorder.stats().failed), (3, 0));
 
     let events = shop.client.in_namespace::<Event>("default");
     let events = events.list(&ListOptions::default()).await.unwrap();
     let find = |reason: &str| {
-        events
-            .items
-            .iter()
-            .find(|event| event.reason.as_deref() == Some(reason))
-            .unwrap()
+        events.items.iter().find(|event| event.reason.as_deref() == Some(reason)).unwrap()
     };
     let full = find("NodeFull");
     assert_eq!(full.series.as_ref().unwrap().count, 2);
@@ -351,10 +267,7 @@ async fn events_reach_the_server() {
     assert!(full.name().starts_with("node-1."), "{}", full.name());
     let created = find("SuccessfulCreate");
     assert_eq!(created.series, None);
-    assert_eq!(
-        created.regarding.as_ref().unwrap().uid.as_deref(),
-        Some(shop.web.uid())
-    );
+    assert_eq!(created.regarding.as_ref().unwrap().uid.as_deref(), Some(shop.web.uid()));
     assert_eq!(created.note.as_deref(), Some("created pod web-1"));
     recorder.shutdown().await;
 }
@@ -380,9 +293,7 @@ async fn a_controller_keeps_pods_at_their_number() {
             let spec = &set.spec;
             let selector = Selector::try_from(&spec.selector)?;
             let namespace = key.namespace().ok_or("no namespace")?;
-            let present = pod_lister
-                .in_namespace(namespace)
-                .list(&Selector::everything());
+            let present = pod_lister.in_namespace(namespace).list(&Selector::everything());
             let manager = ControllerRefManager::new(&client, &*set, &Kind::of(), &Kind::of());
             let have = manager.claim(present, &selector).await?.len();
             let pods = client.in_namespace::<Pod>(namespace);
@@ -398,19 +309,12 @@ async fn a_controller_keeps_pods_at_their_number() {
     let run = tokio::spawn(controller.run(async { drop(stopped.await) }, reconcile));
     factory.start();
 
-    let names = |pods: Vec<Pod>| {
-        pods.iter()
-            .map(|pod| pod.name().to_owned())
-            .collect::<Vec<_>>()
-    };
+    let names = |pods: Vec<Pod>| pods.iter().map(|pod| pod.name().to_owned()).collect::<Vec<_>>();
     tokio::time::sleep(Duration::from_secs(5)).await;
     let list = shop.pods.list(&ListOptions::default()).await.unwrap();
     assert_eq!(names(list.items), ["web-0", "web-1"]);
 
-    let now = DeleteOptions {
-        grace_period: Some(Duration::ZERO),
-        ..DeleteOptions::default()
-    };
+    let now = DeleteOptions { grace_period: Some(Duration::ZERO), ..DeleteOptions::default() };
     shop.pods.delete("web-1", &now).await.unwrap();
     tokio::time::sleep(Duration::from_secs(5)).await;
     let list = shop.pods.list(&ListOptions::default()).await.unwrap();
@@ -422,11 +326,7 @@ async fn a_controller_keeps_pods_at_their_number() {
     create(&shop.sets, &replica_set("late", 1)).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     let status = sets.status();
-    assert_eq!(
-        (status.objects, status.handlers.len()),
-        (2, 0),
-        "{status:?}"
-    );
+    assert_eq!((status.objects, status.handlers.len()), (2, 0), "{status:?}");
     factory.shutdown().await;
 }
 
@@ -436,20 +336,14 @@ async fn informers_that_never_start_or_were_stopped_are_named() {
     let sets = factory.informer::<ReplicaSet>();
     let reconcile = |_| async { Ok::<_, BoxError>(Action::done()) };
     let soon = tokio::time::sleep(Duration::from_secs(1));
-    let error = Controller::new("test", &sets)
-        .run(soon, reconcile)
-        .await
-        .unwrap_err();
+    let error = Controller::new("test", &sets).run(soon, reconcile).await.unwrap_err();
     assert!(error.is_not_synced());
     assert!(error.to_string().contains("replicasets.apps/v1"), "{error}");
 
     factory.start();
     factory.shutdown().await;
     let never = std::future::pending();
-    let error = Controller::new("test", &sets)
-        .run(never, reconcile)
-        .await
-        .unwrap_err();
+    let error = Controller::new("test", &sets).run(never, reconcile).await.unwrap_err();
     assert!(error.to_string().contains("shut down"), "{error}");
 }
 
@@ -461,9 +355,6 @@ async fn an_event_that_cannot_even_be_sent_is_not_tried_again() {
     recorder.normal(&regarding, "Scaled", "Scaling", "to 1");
     let started = tokio::time::Instant::now();
     recorder.flush().await;
-    assert_eq!(
-        (recorder.stats().failed, started.elapsed()),
-        (1, Duration::ZERO)
-    );
+    assert_eq!((recorder.stats().failed, started.elapsed()), (1, Duration::ZERO));
     recorder.shutdown().await;
 }

@@ -66,11 +66,7 @@ fn listen() {
 
 fn lines(with: &str) -> Vec<String> {
     let lines = LINES.lock().unwrap();
-    lines
-        .iter()
-        .filter(|line| line.contains(with))
-        .cloned()
-        .collect()
+    lines.iter().filter(|line| line.contains(with)).cloned().collect()
 }
 
 /// Answers every request alike.
@@ -131,9 +127,8 @@ async fn a_controller_that_waits_says_for_whom_and_why() {
     });
     let factory = SharedInformerFactory::new(&client);
     let maps = factory.informer::<ConfigMap>();
-    let controller = Controller::new("waits", &maps)
-        .owns(&maps)
-        .owns(&factory.informer::<Secret>());
+    let controller =
+        Controller::new("waits", &maps).owns(&maps).owns(&factory.informer::<Secret>());
     factory.start();
     let error = until_stopped(Duration::from_secs(25), |stopped| {
         controller.run(async { drop(stopped.await) }, nothing)
@@ -184,15 +179,10 @@ async fn a_retry_says_which_it_is_and_when() {
     drop(tokio::time::timeout(Duration::from_secs(60), run).await);
     let said = lines("controller=\"fails\"");
     let said: Vec<_> = said.iter().filter(|line| line.contains("key=x")).collect();
-    let [first, second, last] = &said[..] else {
-        panic!("{said:#?}")
-    };
+    let [first, second, last] = &said[..] else { panic!("{said:#?}") };
     assert!(first.contains("attempt=1 delay=5ms"), "{first}");
     assert!(second.contains("attempt=2 delay=10ms"), "{second}");
-    assert!(
-        last.starts_with("ERROR") && last.contains("attempt=3"),
-        "{last}"
-    );
+    assert!(last.starts_with("ERROR") && last.contains("attempt=3"), "{last}");
     factory.shutdown().await;
 }
 
@@ -220,9 +210,7 @@ async fn a_conflict_is_no_warning_however_it_is_wrapped() {
     map.metadata.name = Some("m".into());
     let old = maps.create(&map, &CreateOptions::default()).await.unwrap();
     let patch = kubewright_meta::Patch::merge(serde_json::json!({"data": {"a": "b"}})).unwrap();
-    maps.patch("m", &patch, &PatchOptions::default())
-        .await
-        .unwrap();
+    maps.patch("m", &patch, &PatchOptions::default()).await.unwrap();
     let factory = SharedInformerFactory::new(&client);
     let controller = Controller::new("conflicts", &factory.informer::<ConfigMap>()).max_retries(1);
     factory.start();
@@ -266,10 +254,7 @@ async fn events_in_a_namespace_that_is_gone_are_no_warning() {
     assert_eq!((stats.dropped, stats.failed, stats.sent), (1, 0, 0));
     let said = lines("regarding=\"last\"");
     assert_eq!(said.len(), 1, "{said:#?}");
-    assert!(
-        said[0].starts_with("DEBUG") && said[0].contains("NamespaceGone"),
-        "{said:#?}"
-    );
+    assert!(said[0].starts_with("DEBUG") && said[0].contains("NamespaceGone"), "{said:#?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -29,19 +29,11 @@ async fn main() -> Outcome<()> {
         send(&mut service, Request::post(PATH).body(Full::from(body))?).await?;
     }
     let taken = start.elapsed();
-    println!(
-        "created {COUNT} in {:.2?}, {:.1?} each",
-        taken,
-        taken / u32::try_from(COUNT)?
-    );
+    println!("created {COUNT} in {:.2?}, {:.1?} each", taken, taken / u32::try_from(COUNT)?);
 
     let start = Instant::now();
     let bytes = send(&mut service, Request::get(PATH).body(Full::default())?).await?;
-    println!(
-        "listed them whole ({:.1} MB) in {:.2?}",
-        bytes.len() as f64 / 1e6,
-        start.elapsed()
-    );
+    println!("listed them whole ({:.1} MB) in {:.2?}", bytes.len() as f64 / 1e6, start.elapsed());
 
     let start = Instant::now();
     let (mut pages, mut items, mut token) = (0, 0, String::new());
@@ -57,10 +49,7 @@ async fn main() -> Outcome<()> {
             None => break,
         }
     }
-    println!(
-        "listed and decoded {items} by {pages} pages of 500 in {:.2?}",
-        start.elapsed()
-    );
+    println!("listed and decoded {items} by {pages} pages of 500 in {:.2?}", start.elapsed());
     Ok(())
 }
 
@@ -68,9 +57,5 @@ async fn send(service: &mut DevService, request: Request<Full<Bytes>>) -> Outcom
     let answer = service.call(request).await?;
     let code = answer.status();
     let bytes = answer.into_body().collect().await?.to_bytes();
-    if code.is_success() {
-        Ok(bytes)
-    } else {
-        Err(format!("{code}: {bytes:?}").into())
-    }
+    if code.is_success() { Ok(bytes) } else { Err(format!("{code}: {bytes:?}").into()) }
 }

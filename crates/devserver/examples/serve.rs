@@ -20,10 +20,8 @@ use kubewright_meta::{GroupVersionKind, Scope};
 async fn main() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let widgets = GroupVersionKind::new("lab.test", "v1", "Widget");
-    let widgets = CustomKind::new(widgets, "widgets", Scope::Namespaced)
-        .status()
-        .scale()
-        .short_name("wd");
+    let widgets =
+        CustomKind::new(widgets, "widgets", Scope::Namespaced).status().scale().short_name("wd");
     let server = DevServer::builder().kind(widgets).build();
     let serving = server.serve(ServeOptions::default()).await?;
     let took = started.elapsed();
@@ -38,11 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         None => file.path().to_owned(),
     };
-    println!(
-        "serving {} after {took:?}, kubeconfig in {}",
-        serving.url(),
-        path.display()
-    );
+    println!("serving {} after {took:?}, kubeconfig in {}", serving.url(), path.display());
     tokio::signal::ctrl_c().await?;
     serving.shutdown().await;
     Ok(())

@@ -13,25 +13,17 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn starting_at(wall: SystemTime) -> Self {
-        Self {
-            wall_at_start: wall,
-            started: Instant::now(),
-        }
+        Self { wall_at_start: wall, started: Instant::now() }
     }
 
     fn now(&self) -> SystemTime {
         let elapsed = Instant::now().saturating_duration_since(self.started);
-        self.wall_at_start
-            .checked_add(elapsed)
-            .unwrap_or(self.wall_at_start)
+        self.wall_at_start.checked_add(elapsed).unwrap_or(self.wall_at_start)
     }
 
     /// Microseconds since 1970: where the revisions of a new server start.
     pub(crate) fn micros(&self) -> u64 {
-        let since = self
-            .now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or(Duration::ZERO);
+        let since = self.now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         u64::try_from(since.as_micros()).unwrap_or(u64::MAX / 2)
     }
 
@@ -49,9 +41,6 @@ impl Clock {
 
 /// A time by its seconds since 1970, kept within what can be written.
 pub(crate) fn at_second(seconds: i64) -> Time {
-    let seconds = seconds.clamp(
-        jiff::Timestamp::MIN.as_second(),
-        jiff::Timestamp::MAX.as_second(),
-    );
+    let seconds = seconds.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
     Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
 }

@@ -15,10 +15,7 @@ pub struct Error(Kind);
 enum Kind {
     Fault(&'static str),
     RequestBody(Box<dyn std::error::Error + Send + Sync>),
-    Listen {
-        address: SocketAddr,
-        error: io::Error,
-    },
+    Listen { address: SocketAddr, error: io::Error },
     Certificate(Box<dyn std::error::Error + Send + Sync>),
     Token,
     RandomBytes,

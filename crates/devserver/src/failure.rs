@@ -27,19 +27,13 @@ fn text(text: &str) -> Option<String> {
 }
 
 pub(crate) fn not_found(kind: &ResourceKind, name: &str) -> StatusError {
-    StatusError::of(
-        Reason::NotFound,
-        format!("{} \"{name}\" not found", kind.qualified_resource()),
-    )
-    .with_details(details(kind, name))
+    StatusError::of(Reason::NotFound, format!("{} \"{name}\" not found", kind.qualified_resource()))
+        .with_details(details(kind, name))
 }
 
 pub(crate) fn no_such_path() -> StatusError {
-    StatusError::of(
-        Reason::NotFound,
-        "the server could not find the requested resource",
-    )
-    .with_details(StatusDetails::default())
+    StatusError::of(Reason::NotFound, "the server could not find the requested resource")
+        .with_details(StatusDetails::default())
 }
 
 pub(crate) fn already_exists(kind: &ResourceKind, name: &str) -> StatusError {
@@ -48,10 +42,8 @@ pub(crate) fn already_exists(kind: &ResourceKind, name: &str) -> StatusError {
 }
 
 pub(crate) fn object_being_deleted_exists(kind: &ResourceKind, name: &str) -> StatusError {
-    let message = format!(
-        "object is being deleted: {} \"{name}\" already exists",
-        kind.qualified_resource()
-    );
+    let message =
+        format!("object is being deleted: {} \"{name}\" already exists", kind.qualified_resource());
     StatusError::of(Reason::AlreadyExists, message).with_details(details(kind, name))
 }
 
@@ -60,10 +52,7 @@ pub(crate) fn no_generated_name(kind: &ResourceKind, name: &str) -> StatusError 
         "{} \"{name}\" already exists, the server was not able to generate a unique name for the object",
         kind.qualified_resource()
     );
-    let details = StatusDetails {
-        retry_after_seconds: Some(1),
-        ..details(kind, name)
-    };
+    let details = StatusDetails { retry_after_seconds: Some(1), ..details(kind, name) };
     StatusError::of(Reason::AlreadyExists, message).with_details(details)
 }
 
@@ -82,10 +71,7 @@ pub(crate) fn conflict_on(
     let plural = format!("{}{slash}{subresource}", kind.plural);
     let dotted = dotted(&plural, &kind.group);
     let message = format!("Operation cannot be fulfilled on {dotted} \"{name}\": {why}");
-    let details = StatusDetails {
-        kind: Some(plural),
-        ..details(kind, name)
-    };
+    let details = StatusDetails { kind: Some(plural), ..details(kind, name) };
     StatusError::of(Reason::Conflict, message).with_details(details)
 }
 
@@ -93,19 +79,12 @@ pub(crate) fn conflict_on(
 pub(crate) fn precondition(kind: &ResourceKind, name: &str, why: &str) -> StatusError {
     let dotted = dotted(&kind.kind, &kind.group);
     let message = format!("Operation cannot be fulfilled on {dotted} \"{name}\": {why}");
-    let details = StatusDetails {
-        kind: text(&kind.kind),
-        ..details(kind, name)
-    };
+    let details = StatusDetails { kind: text(&kind.kind), ..details(kind, name) };
     StatusError::of(Reason::Conflict, message).with_details(details)
 }
 
 fn dotted(name: &str, group: &str) -> String {
-    if group.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name}.{group}")
-    }
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 
 pub(crate) fn modified(kind: &ResourceKind, name: &str) -> StatusError {
@@ -118,10 +97,7 @@ pub(crate) fn forbidden(
     why: &str,
     causes: Vec<StatusCause>,
 ) -> StatusError {
-    let message = format!(
-        "{} \"{name}\" is forbidden: {why}",
-        kind.qualified_resource()
-    );
+    let message = format!("{} \"{name}\" is forbidden: {why}", kind.qualified_resource());
     let details = StatusDetails {
         causes: Some(causes).filter(|causes| !causes.is_empty()),
         ..details(kind, name)
@@ -131,9 +107,7 @@ pub(crate) fn forbidden(
 
 /// An object of `kind` that is invalid; one that is served under two groups by the group it is stored in.
 pub(crate) fn invalid_object(kind: &ResourceKind, name: &str, errors: &FieldErrors) -> StatusError {
-    let group = kind
-        .conversion
-        .map_or(&*kind.group, |conversion| conversion.stored_group);
+    let group = kind.conversion.map_or(&*kind.group, |conversion| conversion.stored_group);
     invalid(group, &kind.kind, name, errors)
 }
 
@@ -165,10 +139,7 @@ pub(crate) fn method_not_allowed() -> StatusError {
 }
 
 pub(crate) fn too_large(why: &str) -> StatusError {
-    StatusError::of(
-        Reason::RequestEntityTooLarge,
-        format!("Request entity too large: {why}"),
-    )
+    StatusError::of(Reason::RequestEntityTooLarge, format!("Request entity too large: {why}"))
 }
 
 pub(crate) fn not_acceptable() -> StatusError {
@@ -195,10 +166,7 @@ pub(crate) fn continue_expired(token: String) -> StatusError {
                    inconsistent list - objects that were created, modified, or deleted between the time the \
                    first chunk was returned and now may show up in the list.";
     let mut status: Status = expired(message).status().clone();
-    status.metadata = ListMeta {
-        continue_: Some(token),
-        ..ListMeta::default()
-    };
+    status.metadata = ListMeta { continue_: Some(token), ..ListMeta::default() };
     StatusError::new(status)
 }
 
@@ -223,16 +191,10 @@ pub(crate) fn not_implemented(message: impl Into<String>) -> StatusError {
 }
 
 pub(crate) fn shutting_down() -> StatusError {
-    StatusError::of(
-        Reason::ServiceUnavailable,
-        "the development server is shutting down",
-    )
+    StatusError::of(Reason::ServiceUnavailable, "the development server is shutting down")
 }
 
 /// Something that cannot happen did; said, not hidden.
 pub(crate) fn internal(what: impl std::fmt::Display) -> StatusError {
-    StatusError::of(
-        Reason::InternalError,
-        format!("Internal error occurred: {what}"),
-    )
+    StatusError::of(Reason::InternalError, format!("Internal error occurred: {what}"))
 }

@@ -54,11 +54,7 @@ pub(crate) fn tidy(kind: &ResourceKind, mut object: Unstructured) -> Result<Unst
             kind.api_version()
         )));
     }
-    if object
-        .fields
-        .values()
-        .any(|value| !is_shallower(value, MAX_DEPTH))
-    {
+    if object.fields.values().any(|value| !is_shallower(value, MAX_DEPTH)) {
         return Err(failure::bad_request(format!(
             "the object is nested more than {MAX_DEPTH} levels deep, the limit of the development server"
         )));
@@ -80,11 +76,9 @@ fn tidy_texts(kind: &ResourceKind, object: &mut Unstructured) -> Result<()> {
         let Some(field) = object.fields.get_mut(name) else {
             continue;
         };
-        let texts = field.as_object_mut().filter(|entries| {
-            entries
-                .values()
-                .all(|entry| entry.is_string() || entry.is_null())
-        });
+        let texts = field
+            .as_object_mut()
+            .filter(|entries| entries.values().all(|entry| entry.is_string() || entry.is_null()));
         let Some(texts) = texts else {
             return Err(failure::bad_request(format!(
                 "{} in version {:?} cannot be handled as a {}: {name} must be a map of texts",
@@ -117,15 +111,9 @@ fn tidy_metadata(metadata: &mut ObjectMeta) {
         text.take_if(|text| text.is_empty());
     }
     metadata.labels.take_if(|labels| labels.is_empty());
-    metadata
-        .annotations
-        .take_if(|annotations| annotations.is_empty());
-    metadata
-        .finalizers
-        .take_if(|finalizers| finalizers.is_empty());
-    metadata
-        .owner_references
-        .take_if(|owners| owners.is_empty());
+    metadata.annotations.take_if(|annotations| annotations.is_empty());
+    metadata.finalizers.take_if(|finalizers| finalizers.is_empty());
+    metadata.owner_references.take_if(|owners| owners.is_empty());
 }
 
 /// Typed servers never keep a null member; elements of lists are left alone.
@@ -228,9 +216,5 @@ fn summary(body: &Bytes) -> String {
         return "<empty>".into();
     }
     let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BYTES)]);
-    if body.len() > SHOWN_BYTES {
-        format!("{shown} ...")
-    } else {
-        shown.into_owned()
-    }
+    if body.len() > SHOWN_BYTES { format!("{shown} ...") } else { shown.into_owned() }
 }

@@ -132,11 +132,7 @@ impl Default for DevServer {
 
 impl std::fmt::Debug for DevServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "DevServer(at resource version {})",
-            self.resource_version()
-        )
+        write!(f, "DevServer(at resource version {})", self.resource_version())
     }
 }
 
@@ -146,10 +142,7 @@ impl Inner {
     }
 
     pub(crate) fn count(&self, verb: Verb, target: &Target) {
-        let key = RequestKey {
-            resource: target.resource(),
-            verb: verb.as_str(),
-        };
+        let key = RequestKey { resource: target.resource(), verb: verb.as_str() };
         *self.counts.lock().entry(key).or_default() += 1;
     }
 }
@@ -216,9 +209,7 @@ impl DevServerBuilder {
             // Only encoding could fail, and these objects are known.
             tracing::error!(%error, "the first namespaces could not be created");
         }
-        DevServer {
-            inner: Arc::new(inner),
-        }
+        DevServer { inner: Arc::new(inner) }
     }
 }
 
@@ -229,14 +220,8 @@ impl Inner {
             return Ok(());
         };
         for name in NAMESPACES {
-            let metadata = ObjectMeta {
-                name: Some(name.into()),
-                ..ObjectMeta::default()
-            };
-            let mut namespace = Unstructured {
-                metadata,
-                ..Unstructured::default()
-            };
+            let metadata = ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() };
+            let mut namespace = Unstructured { metadata, ..Unstructured::default() };
             api::complete_new(&self.clock, kind, &mut namespace);
             self.store.lock().put(kind, namespace)?;
         }

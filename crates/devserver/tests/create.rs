@@ -15,17 +15,11 @@ async fn the_server_sets_what_is_its_own() {
     let made = lab.post(CONFIG_MAPS, body).await;
     assert_eq!(made.code, 201);
     let metadata = &made.body["metadata"];
-    assert_eq!(
-        (&made.body["kind"], &made.body["apiVersion"]),
-        (&json!("ConfigMap"), &json!("v1"))
-    );
+    assert_eq!((&made.body["kind"], &made.body["apiVersion"]), (&json!("ConfigMap"), &json!("v1")));
     assert_eq!(metadata["namespace"], "default");
     assert_eq!(metadata["uid"].as_str().unwrap().len(), 36);
     assert_ne!(metadata["creationTimestamp"], "2001-01-01T00:00:00Z");
-    assert_eq!(
-        metadata["generation"], 7,
-        "a kind that does not count generations"
-    );
+    assert_eq!(metadata["generation"], 7, "a kind that does not count generations");
     // B81: a deletion timestamp on create is ignored.
     for gone in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
         assert!(metadata.get(gone).is_none(), "{gone}");
@@ -35,15 +29,11 @@ async fn the_server_sets_what_is_its_own() {
 
 #[tokio::test]
 async fn versions_start_from_the_clock_and_rise() {
-    let before = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap()
-        .as_micros() as u64;
+    let before =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_micros()
+            as u64;
     let lab = Lab::new();
-    let (a, b) = (
-        version(&lab.config_map("a").await),
-        version(&lab.config_map("b").await),
-    );
+    let (a, b) = (version(&lab.config_map("a").await), version(&lab.config_map("b").await));
     assert!(before <= a && a < b);
 }
 
@@ -52,19 +42,11 @@ async fn generated_names_are_of_kubernetes_alphabet() {
     let lab = Lab::new();
     let long = "x".repeat(70);
     for (base, kept) in [("web-", "web-"), (long.as_str(), &long[..58])] {
-        let made = lab
-            .post(CONFIG_MAPS, json!({"metadata": {"generateName": base}}))
-            .await
-            .ok();
+        let made = lab.post(CONFIG_MAPS, json!({"metadata": {"generateName": base}})).await.ok();
         let name = made["metadata"]["name"].as_str().unwrap();
         let suffix = name.strip_prefix(kept).unwrap();
         assert_eq!(suffix.len(), 5);
-        assert!(
-            suffix
-                .chars()
-                .all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c)),
-            "{name}"
-        );
+        assert!(suffix.chars().all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c)), "{name}");
         assert_eq!(made["metadata"]["generateName"], base);
     }
 }
@@ -78,22 +60,13 @@ async fn kinds_with_a_spec_start_at_generation_one_and_without_status() {
     assert_eq!(made["metadata"]["generation"], 1);
     assert_eq!(made["status"], json!({"replicas": 0}));
     let made = lab
-        .post(
-            WIDGETS,
-            json!({"metadata": {"name": "w"}, "spec": {}, "status": {"x": 1}}),
-        )
+        .post(WIDGETS, json!({"metadata": {"name": "w"}, "spec": {}, "status": {"x": 1}}))
         .await
         .ok();
     assert_eq!(made["metadata"]["generation"], 1);
     assert!(made.get("status").is_none());
     // Without the subresource status is an ordinary field.
-    let made = lab
-        .post(
-            PLAINS,
-            json!({"metadata": {"name": "p"}, "status": {"x": 1}}),
-        )
-        .await
-        .ok();
+    let made = lab.post(PLAINS, json!({"metadata": {"name": "p"}, "status": {"x": 1}})).await.ok();
     assert_eq!(made["status"]["x"], 1);
 }
 
@@ -140,10 +113,7 @@ async fn refusals_are_those_of_a_real_server() {
         ),
     ];
     for (body, code, reason, message) in cases {
-        assert_eq!(
-            lab.post(CONFIG_MAPS, body).await.refused(code, reason),
-            message
-        );
+        assert_eq!(lab.post(CONFIG_MAPS, body).await.refused(code, reason), message);
     }
     let labels = json!({"metadata": {"name": "a", "labels": {"app": "_lab"}}});
     let refused = lab.post(CONFIG_MAPS, labels).await;
@@ -151,22 +121,9 @@ async fn refusals_are_those_of_a_real_server() {
     assert_eq!(refused.cause()["field"], "metadata.labels");
     assert_eq!(refused.cause()["reason"], "FieldValueInvalid");
     assert_eq!(refused.body["details"]["kind"], "ConfigMap");
-    let kind = lab
-        .post(
-            CONFIG_MAPS,
-            json!({"kind": "Pod", "metadata": {"name": "a"}}),
-        )
-        .await;
-    assert!(
-        kind.refused(400, "BadRequest")
-            .contains("cannot be handled as a ConfigMap")
-    );
-    let wrong = lab
-        .post(
-            CONFIG_MAPS,
-            json!({"metadata": {"name": "a", "labels": [1]}}),
-        )
-        .await;
+    let kind = lab.post(CONFIG_MAPS, json!({"kind": "Pod", "metadata": {"name": "a"}})).await;
+    assert!(kind.refused(400, "BadRequest").contains("cannot be handled as a ConfigMap"));
+    let wrong = lab.post(CONFIG_MAPS, json!({"metadata": {"name": "a", "labels": [1]}})).await;
     wrong.refused(400, "BadRequest");
     assert_eq!(lab.names(CONFIG_MAPS).await, ["taken"]);
 }
@@ -177,10 +134,7 @@ async fn owners_and_finalizers_are_checked() {
     let owner = |name: &str| json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": "u", "controller": true});
     let two = json!({"metadata": {"name": "a", "ownerReferences": [owner("x"), owner("y")]}});
     let message = lab.post(CONFIG_MAPS, two).await.refused(422, "Invalid");
-    assert!(
-        message.contains("Only one reference can have Controller set to true"),
-        "{message}"
-    );
+    assert!(message.contains("Only one reference can have Controller set to true"), "{message}");
     let both = json!({"metadata": {"name": "a", "finalizers": ["orphan", "foregroundDeletion"]}});
     let message = lab.post(CONFIG_MAPS, both).await.refused(422, "Invalid");
     assert!(message.contains("cannot be both set"), "{message}");
@@ -198,10 +152,7 @@ async fn namespaces_must_exist_and_not_be_ending() {
     let made = lab.namespace("lab").await;
     assert_eq!(made["spec"]["finalizers"], json!(["kubernetes"]));
     assert_eq!(made["status"]["phase"], "Active");
-    assert_eq!(
-        made["metadata"]["labels"]["kubernetes.io/metadata.name"],
-        "lab"
-    );
+    assert_eq!(made["metadata"]["labels"]["kubernetes.io/metadata.name"], "lab");
     lab.post(path, body.clone()).await.ok();
     lab.delete("/api/v1/namespaces/lab").await.ok();
     let refused = lab.post(path, json!({"metadata": {"name": "b"}})).await;
@@ -225,19 +176,11 @@ async fn the_first_namespaces_are_there() {
 async fn pods_get_the_defaults_workloads_rely_on() {
     let lab = Lab::new();
     let made = lab.post(PODS, pod("a", None)).await.ok();
-    assert_eq!(
-        made["status"],
-        json!({"phase": "Pending", "qosClass": "BestEffort"})
-    );
+    assert_eq!(made["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
     assert_eq!(made["spec"]["restartPolicy"], "Always");
     assert_eq!(made["spec"]["terminationGracePeriodSeconds"], 30);
-    assert_eq!(
-        made["spec"]["containers"][0]["imagePullPolicy"],
-        "IfNotPresent"
-    );
-    let refused = lab
-        .post(PODS, json!({"metadata": {"name": "b"}, "spec": {}}))
-        .await;
+    assert_eq!(made["spec"]["containers"][0]["imagePullPolicy"], "IfNotPresent");
+    let refused = lab.post(PODS, json!({"metadata": {"name": "b"}, "spec": {}})).await;
     assert_eq!(
         refused.refused(422, "Invalid"),
         "Pod \"b\" is invalid: spec.containers: Required value"
@@ -263,10 +206,7 @@ async fn replica_sets_need_a_selector_that_fits_their_template() {
     );
     let mut one = replica_set("rs");
     one["spec"].as_object_mut().unwrap().remove("replicas");
-    assert_eq!(
-        lab.post(REPLICA_SETS, one).await.ok()["spec"]["replicas"],
-        1
-    );
+    assert_eq!(lab.post(REPLICA_SETS, one).await.ok()["spec"]["replicas"], 1);
 }
 
 #[tokio::test]
@@ -274,39 +214,26 @@ async fn a_dry_run_stores_nothing() {
     let lab = Lab::new();
     let before = lab.server.resource_version();
     let path = format!("{CONFIG_MAPS}?dryRun=All&fieldManager=lab&unknownParameter=1");
-    let answer = lab
-        .post(&path, json!({"metadata": {"generateName": "a-"}}))
-        .await;
+    let answer = lab.post(&path, json!({"metadata": {"generateName": "a-"}})).await;
     assert_eq!(answer.code, 201);
     assert!(answer.body["metadata"].get("resourceVersion").is_none());
     assert_eq!(lab.server.resource_version(), before);
-    let refused = lab
-        .post(
-            &format!("{CONFIG_MAPS}?dryRun=Some"),
-            json!({"metadata": {"name": "a"}}),
-        )
-        .await;
+    let refused =
+        lab.post(&format!("{CONFIG_MAPS}?dryRun=Some"), json!({"metadata": {"name": "a"}})).await;
     assert_eq!(
         refused.refused(422, "Invalid"),
         "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: \"All\""
     );
     let long = format!("{CONFIG_MAPS}?fieldManager={}", "m".repeat(129));
-    lab.post(&long, json!({"metadata": {"name": "a"}}))
-        .await
-        .refused(422, "Invalid");
+    lab.post(&long, json!({"metadata": {"name": "a"}})).await.refused(422, "Invalid");
 }
 
 #[tokio::test]
 async fn secrets_take_texts_and_keep_data() {
     let lab = Lab::new();
     let path = "/api/v1/namespaces/default/secrets";
-    let made = lab
-        .post(
-            path,
-            json!({"metadata": {"name": "s"}, "stringData": {"a": "text"}}),
-        )
-        .await
-        .ok();
+    let made =
+        lab.post(path, json!({"metadata": {"name": "s"}, "stringData": {"a": "text"}})).await.ok();
     assert_eq!(made["data"], json!({"a": "dGV4dA=="}));
     assert_eq!(made["type"], "Opaque");
     assert!(made.get("stringData").is_none());

@@ -33,23 +33,14 @@ async fn a_bare_pod_is_completed() {
             "tolerations": [toleration("not-ready"), toleration("unreachable")],
         })
     );
-    assert_eq!(
-        pod["status"],
-        json!({"phase": "Pending", "qosClass": "BestEffort"})
-    );
+    assert_eq!(pod["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
 
     // The same once more changes nothing, and a status keeps its class.
     let again = lab.put(&format!("{pods}/p"), body).await.ok();
-    assert_eq!(
-        again["metadata"]["resourceVersion"],
-        pod["metadata"]["resourceVersion"]
-    );
+    assert_eq!(again["metadata"]["resourceVersion"], pod["metadata"]["resourceVersion"]);
     let status = json!({"metadata": {"name": "p"}, "status": {"phase": "Running"}});
     let running = lab.put(&format!("{pods}/p/status"), status).await.ok();
-    assert_eq!(
-        running["status"],
-        json!({"phase": "Running", "qosClass": "BestEffort"})
-    );
+    assert_eq!(running["status"], json!({"phase": "Running", "qosClass": "BestEffort"}));
 }
 
 #[tokio::test]
@@ -74,10 +65,7 @@ async fn a_rich_pod_is_completed_inside() {
         container["ports"],
         json!([{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}])
     );
-    assert_eq!(
-        container["resources"]["requests"],
-        json!({"cpu": "1", "memory": "1Gi"})
-    );
+    assert_eq!(container["resources"]["requests"], json!({"cpu": "1", "memory": "1Gi"}));
     assert_eq!(
         container["livenessProbe"],
         json!({
@@ -160,9 +148,7 @@ async fn what_is_immutable_stays() {
         let labels = json!({"metadata": {"labels": {"l": "m"}}});
         lab.merge(&one, labels).await.ok();
     }
-    let refused = lab
-        .merge(&format!("{DEFAULT}/secrets/x"), json!({"type": "other"}))
-        .await;
+    let refused = lab.merge(&format!("{DEFAULT}/secrets/x"), json!({"type": "other"})).await;
     refused.refused(422, "Invalid");
     assert_eq!(refused.cause()["field"], "type");
 }
@@ -180,9 +166,7 @@ async fn keys_and_sizes_of_configmaps_are_checked() {
     let both = with(json!({"k": ""}), json!({"k": ""}));
     lab.post(&all, both).await.refused(422, "Invalid");
     let full = "x".repeat(1 << 20);
-    lab.post(&all, with(json!({"k": full}), json!({})))
-        .await
-        .ok();
+    lab.post(&all, with(json!({"k": full}), json!({}))).await.ok();
     let over = with(json!({"k": full}), json!({"b": "AA=="}));
     let refused = lab.post(&all, over).await;
     refused.refused(422, "Invalid");

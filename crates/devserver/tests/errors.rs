@@ -27,22 +27,14 @@ async fn b36_unknown_paths() {
     }
     let missing = lab.get(&format!("{PODS}/x")).await;
     assert_eq!(missing.refused(404, "NotFound"), "pods \"x\" not found");
-    assert_eq!(
-        missing.body["details"],
-        json!({"name": "x", "kind": "pods"})
-    );
+    assert_eq!(missing.body["details"], json!({"name": "x", "kind": "pods"}));
     let missing = lab.get(&format!("{REPLICA_SETS}/x")).await;
-    assert_eq!(
-        missing.refused(404, "NotFound"),
-        "replicasets.apps \"x\" not found"
-    );
+    assert_eq!(missing.refused(404, "NotFound"), "replicasets.apps \"x\" not found");
     assert_eq!(
         missing.body["details"],
         json!({"name": "x", "group": "apps", "kind": "replicasets"})
     );
-    lab.get("/api/v1/namespaces/default/pods/%FF")
-        .await
-        .refused(400, "BadRequest");
+    lab.get("/api/v1/namespaces/default/pods/%FF").await.refused(400, "BadRequest");
 }
 
 #[tokio::test]
@@ -59,10 +51,7 @@ async fn what_needs_a_kubelet_is_refused_by_name() {
         ("GET", "proxy/metrics", "nothing listens on the ports"),
     ] {
         let path = format!("{PODS}/a/{path}");
-        let message = lab
-            .raw(method, &path, &[], "")
-            .await
-            .refused(501, "NotImplemented");
+        let message = lab.raw(method, &path, &[], "").await.refused(501, "NotImplemented");
         assert!(
             message.starts_with("the development server runs no containers")
                 && message.contains(why),
@@ -74,12 +63,9 @@ async fn what_needs_a_kubelet_is_refused_by_name() {
 #[tokio::test]
 async fn nobody_is_impersonated() {
     let lab = Lab::new();
-    for header in [
-        "Impersonate-User",
-        "Impersonate-Group",
-        "Impersonate-Uid",
-        "Impersonate-Extra-scopes",
-    ] {
+    for header in
+        ["Impersonate-User", "Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-scopes"]
+    {
         for path in [CONFIG_MAPS, "/apis"] {
             let refused = lab.raw("GET", path, &[(header, "jane")], "").await;
             let message = refused.refused(501, "NotImplemented");
@@ -115,9 +101,7 @@ async fn b36_wrong_methods() {
 async fn b71_events_need_a_namespace() {
     let lab = Lab::new();
     for path in ["/api/v1/events", "/apis/events.k8s.io/v1/events"] {
-        lab.post(path, json!({"metadata": {"name": "e"}}))
-            .await
-            .refused(405, "MethodNotAllowed");
+        lab.post(path, json!({"metadata": {"name": "e"}})).await.refused(405, "MethodNotAllowed");
     }
 }
 
@@ -132,41 +116,24 @@ async fn b36_bad_bodies_and_media_types() {
         "{\"metadata\": {\"name\": 1}}",
         "{\"metadata\": {}, \"data\": {}, \"data\": {}}",
     ] {
-        lab.raw("POST", CONFIG_MAPS, &[], body)
-            .await
-            .refused(400, "BadRequest");
+        lab.raw("POST", CONFIG_MAPS, &[], body).await.refused(400, "BadRequest");
     }
     let deep = format!(
         "{{\"metadata\":{{\"name\":\"a\"}},\"data\":{}{}}}",
         "[".repeat(110),
         "]".repeat(110)
     );
-    lab.raw("POST", CONFIG_MAPS, &[], deep)
-        .await
-        .refused(400, "BadRequest");
+    lab.raw("POST", CONFIG_MAPS, &[], deep).await.refused(400, "BadRequest");
     for content_type in ["application/yaml", "text/plain"] {
-        let refused = lab
-            .raw(
-                "POST",
-                CONFIG_MAPS,
-                &[("content-type", content_type)],
-                "a: 1",
-            )
-            .await;
-        assert!(
-            refused
-                .refused(415, "UnsupportedMediaType")
-                .contains("application/json")
-        );
+        let refused = lab.raw("POST", CONFIG_MAPS, &[("content-type", content_type)], "a: 1").await;
+        assert!(refused.refused(415, "UnsupportedMediaType").contains("application/json"));
     }
     let large = format!(
         "{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"x\":\"{}\"}}}}",
         "x".repeat(3 << 20)
     );
     assert_eq!(
-        lab.raw("POST", CONFIG_MAPS, &[], large)
-            .await
-            .refused(413, "RequestEntityTooLarge"),
+        lab.raw("POST", CONFIG_MAPS, &[], large).await.refused(413, "RequestEntityTooLarge"),
         "Request entity too large: limit is 3145728"
     );
     let almost = format!(
@@ -174,9 +141,7 @@ async fn b36_bad_bodies_and_media_types() {
         "x".repeat((3 << 20) - 100)
     );
     // Small enough to be read, and too large for its kind.
-    lab.raw("POST", CONFIG_MAPS, &[], almost)
-        .await
-        .refused(422, "Invalid");
+    lab.raw("POST", CONFIG_MAPS, &[], almost).await.refused(422, "Invalid");
 }
 
 #[tokio::test]

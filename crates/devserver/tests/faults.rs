@@ -15,10 +15,7 @@ async fn a_refusal_meets_the_chosen_requests_only() {
     let lab = Lab::new();
     lab.config_map("a").await;
     let busy = StatusError::of(Reason::TooManyRequests, "slow down");
-    let fault = Fault::on("get", "configmaps")
-        .after(1)
-        .times(2)
-        .answer(busy);
+    let fault = Fault::on("get", "configmaps").after(1).times(2).answer(busy);
     let fault = lab.server.faults().inject(fault).unwrap();
     let path = format!("{CONFIG_MAPS}/a");
     lab.get(&path).await.ok();
@@ -35,50 +32,24 @@ async fn a_refusal_meets_the_chosen_requests_only() {
 async fn a_lost_answer_leaves_the_deed_done_and_a_dropped_request_does_not() {
     let lab = Lab::new();
     let faults = lab.server.faults();
-    faults
-        .inject(Fault::on("create", "*").drop_request())
-        .unwrap();
-    faults
-        .inject(Fault::on("create", "*").after(1).lose_answer())
-        .unwrap();
+    faults.inject(Fault::on("create", "*").drop_request()).unwrap();
+    faults.inject(Fault::on("create", "*").after(1).lose_answer()).unwrap();
     for (name, done) in [("a", false), ("b", true)] {
         let body = json!({"metadata": {"name": name}}).to_string();
-        let error = lab
-            .send("POST", CONFIG_MAPS, &[], body)
-            .await
-            .err()
-            .unwrap();
+        let error = lab.send("POST", CONFIG_MAPS, &[], body).await.err().unwrap();
         assert!(error.is_injected());
-        assert_eq!(
-            lab.get(&format!("{CONFIG_MAPS}/{name}")).await.code == 200,
-            done
-        );
+        assert_eq!(lab.get(&format!("{CONFIG_MAPS}/{name}")).await.code == 200, done);
     }
 }
 
 #[tokio::test]
 async fn a_watch_is_cut_in_the_middle_of_an_event() {
     let lab = Lab::new();
-    lab.server
-        .faults()
-        .inject(Fault::on("watch", "configmaps").cut_after(20))
-        .unwrap();
+    lab.server.faults().inject(Fault::on("watch", "configmaps").cut_after(20)).unwrap();
     lab.config_map("a").await;
-    let mut body = lab
-        .send("GET", &format!("{CONFIG_MAPS}?watch=true"), &[], "")
-        .await
-        .unwrap()
-        .into_body();
-    assert_eq!(
-        body.frame()
-            .await
-            .unwrap()
-            .unwrap()
-            .into_data()
-            .unwrap()
-            .len(),
-        20
-    );
+    let mut body =
+        lab.send("GET", &format!("{CONFIG_MAPS}?watch=true"), &[], "").await.unwrap().into_body();
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap().len(), 20);
     assert!(body.frame().await.unwrap().unwrap_err().is_injected());
     assert!(body.frame().await.is_none());
     let mut whole = lab.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
@@ -106,21 +77,13 @@ async fn a_fault_that_nothing_can_meet_is_refused() {
     let lab = Lab::new();
     let faults = lab.server.faults();
     for (verb, resource, why) in [
-        (
-            "ptach",
-            "pods",
-            "\"ptach\" is no verb of pods, which has create,",
-        ),
+        ("ptach", "pods", "\"ptach\" is no verb of pods, which has create,"),
         ("PATCH", "*", "\"PATCH\" is no verb; there are create,"),
         ("list", "pods/status", "which has get, patch, update;"),
         ("deletecollection", "namespaces", "no verb of namespaces"),
         ("get", "pod", "\"pod\" is not served; there are configmaps,"),
         ("get", "lates", "custom kinds are registered first"),
-        (
-            "get",
-            "configmaps/status",
-            "pods/binding, pods/eviction, pods/status",
-        ),
+        ("get", "configmaps/status", "pods/binding, pods/eviction, pods/status"),
         ("get", "pods.apps", "is not served"),
         ("", "", "is not served"),
     ] {
@@ -135,12 +98,7 @@ async fn a_fault_that_nothing_can_meet_is_refused() {
     faults.inject(Fault::on("get", "lates")).unwrap();
     server.register(CustomKind::new(late("b.test"), "lates", Scope::Cluster));
     let error = faults.inject(Fault::on("get", "lates")).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("may be any of lates.a.test, lates.b.test"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("may be any of lates.a.test, lates.b.test"), "{error}");
     faults.inject(Fault::on("get", "lates.b.test")).unwrap();
 }
 
@@ -148,24 +106,17 @@ async fn a_fault_that_nothing_can_meet_is_refused() {
 async fn a_group_may_be_left_out() {
     let lab = Lab::new();
     let faults = lab.server.faults();
-    let sets = faults
-        .inject(Fault::on("update", "replicasets/status"))
-        .unwrap();
+    let sets = faults.inject(Fault::on("update", "replicasets/status")).unwrap();
     let widgets = faults.inject(Fault::on("list", "widgets")).unwrap();
     let events = faults.inject(Fault::on("list", "events")).unwrap();
-    lab.put(&format!("{REPLICA_SETS}/x/status"), replica_set("x"))
-        .await
-        .refused(404, "NotFound");
+    lab.put(&format!("{REPLICA_SETS}/x/status"), replica_set("x")).await.refused(404, "NotFound");
     lab.get(WIDGETS).await.ok();
     // Without a group is the group without a name, where it has such a resource.
     lab.get("/apis/events.k8s.io/v1/events").await.ok();
     assert_eq!((sets.hits(), widgets.hits(), events.hits()), (1, 1, 0));
     lab.get("/api/v1/events").await.ok();
     assert_eq!(events.hits(), 1);
-    assert_eq!(
-        format!("{sets:?}"),
-        "FaultHandle(update replicasets.apps/status, 1 of 1 hits)"
-    );
+    assert_eq!(format!("{sets:?}"), "FaultHandle(update replicasets.apps/status, 1 of 1 hits)");
 }
 
 #[tokio::test]
@@ -203,22 +154,15 @@ async fn a_kind_can_be_registered_at_any_time() {
     let path = "/apis/late.test/v1/lates";
     lab.get(path).await.refused(404, "NotFound");
     let gvk = GroupVersionKind::new("late.test", "v1", "Late");
-    lab.server
-        .register(CustomKind::new(gvk, "lates", Scope::Cluster));
-    lab.post(path, json!({"metadata": {"name": "a"}}))
-        .await
-        .ok();
+    lab.server.register(CustomKind::new(gvk, "lates", Scope::Cluster));
+    lab.post(path, json!({"metadata": {"name": "a"}})).await.ok();
     assert_eq!(lab.names(path).await, ["a"]);
     // Another version of the same resource serves the same objects.
     let gvk = GroupVersionKind::new("late.test", "v2", "Late");
-    lab.server
-        .register(CustomKind::new(gvk, "lates", Scope::Cluster));
+    lab.server.register(CustomKind::new(gvk, "lates", Scope::Cluster));
     let second = lab.get("/apis/late.test/v2/lates/a").await.ok();
     assert_eq!(second["apiVersion"], "late.test/v2");
-    assert_eq!(
-        lab.get(&format!("{path}/a")).await.ok()["apiVersion"],
-        "late.test/v1"
-    );
+    assert_eq!(lab.get(&format!("{path}/a")).await.ok()["apiVersion"], "late.test/v1");
 }
 
 /// B34: names are decoded once, and found again under their encoded form.
@@ -226,8 +170,7 @@ async fn a_kind_can_be_registered_at_any_time() {
 async fn b34_names_with_blanks_and_signs() {
     let lab = Lab::new();
     let gvk = GroupVersionKind::new("free.test", "v1", "Free");
-    lab.server
-        .register(CustomKind::new(gvk, "frees", Scope::Cluster).any_name());
+    lab.server.register(CustomKind::new(gvk, "frees", Scope::Cluster).any_name());
     let path = "/apis/free.test/v1/frees";
     for (name, segment) in [
         ("two words", "two%20words"),
@@ -236,18 +179,11 @@ async fn b34_names_with_blanks_and_signs() {
         ("h#1", "h%231"),
         ("ü", "%C3%BC"),
     ] {
-        lab.post(path, json!({"metadata": {"name": name}}))
-            .await
-            .ok();
-        assert_eq!(
-            lab.get(&format!("{path}/{segment}")).await.ok()["metadata"]["name"],
-            name
-        );
+        lab.post(path, json!({"metadata": {"name": name}})).await.ok();
+        assert_eq!(lab.get(&format!("{path}/{segment}")).await.ok()["metadata"]["name"], name);
         lab.delete(&format!("{path}/{segment}")).await.ok();
     }
     for name in ["a/b", "a%b", ".", ".."] {
-        lab.post(path, json!({"metadata": {"name": name}}))
-            .await
-            .refused(422, "Invalid");
+        lab.post(path, json!({"metadata": {"name": name}})).await.refused(422, "Invalid");
     }
 }

@@ -8,12 +8,8 @@ use std::collections::BTreeMap;
 use lab::*;
 use serde_json::{Value, json};
 
-const SELECTORS: [&str; 4] = [
-    "",
-    "labelSelector=tier%3Dgold",
-    "fieldSelector=spec.size%3D1",
-    "labelSelector=!tier",
-];
+const SELECTORS: [&str; 4] =
+    ["", "labelSelector=tier%3Dgold", "fieldSelector=spec.size%3D1", "labelSelector=!tier"];
 
 type State = BTreeMap<String, Value>;
 
@@ -71,21 +67,13 @@ async fn state(lab: &Lab, path: &str) -> State {
     let items = list["items"].as_array().unwrap();
     items
         .iter()
-        .map(|item| {
-            (
-                item["metadata"]["name"].as_str().unwrap().to_owned(),
-                item.clone(),
-            )
-        })
+        .map(|item| (item["metadata"]["name"].as_str().unwrap().to_owned(), item.clone()))
         .collect()
 }
 
 async fn replay(lab: &Lab, start: u64, selector: &str, held: &mut State) {
-    let mut watch = lab
-        .watch(&format!(
-            "{WIDGETS}?watch=true&resourceVersion={start}&{selector}"
-        ))
-        .await;
+    let mut watch =
+        lab.watch(&format!("{WIDGETS}?watch=true&resourceVersion={start}&{selector}")).await;
     let mut last = start;
     while let Some(event) = watch.next_now().await {
         let object = event["object"].clone();

@@ -27,23 +27,14 @@ const EVICTION: &str = "6b3873000a150a09706f6c6963792f763112084576696374696f6e12
 const DELETE_OPTIONS: &str = "6b3873000a180a07617070732f7631120d44656c6574654f7074696f6e73120e1800220a466f726567726f756e641a002200";
 
 fn bytes(hex: &str) -> Vec<u8> {
-    let digits: Vec<u8> = hex
-        .chars()
-        .map(|digit| digit.to_digit(16).unwrap() as u8)
-        .collect();
-    digits
-        .chunks(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect()
+    let digits: Vec<u8> = hex.chars().map(|digit| digit.to_digit(16).unwrap() as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
 async fn send(lab: &Lab, method: &str, path: &str, body: Vec<u8>) -> Answer {
     let headers = [
         ("content-type", PROTOBUF),
-        (
-            "accept",
-            "application/vnd.kubernetes.protobuf,application/json",
-        ),
+        ("accept", "application/vnd.kubernetes.protobuf,application/json"),
     ];
     lab.raw(method, path, &headers, body).await
 }
@@ -57,9 +48,7 @@ async fn objects_are_created_and_replaced_from_protobuf() {
     assert_eq!(namespace["metadata"]["name"], "kw");
     assert_eq!(namespace["status"], json!({"phase": "Active"}));
 
-    let config_map = send(&lab, "POST", CONFIG_MAPS, bytes(CONFIG_MAP))
-        .await
-        .ok();
+    let config_map = send(&lab, "POST", CONFIG_MAPS, bytes(CONFIG_MAP)).await.ok();
     assert_eq!(config_map["data"], json!({"a": "b", "empty": ""}));
     assert_eq!(config_map["binaryData"], json!({"none": "", "raw": "AP8="}));
     assert_eq!(config_map["immutable"], false);
@@ -87,16 +76,9 @@ async fn objects_from_protobuf_are_checked_as_those_from_json() {
 
     let there = send(&lab, "POST", CONFIG_MAPS, bytes(CONFIG_MAP)).await;
     there.ok();
-    send(&lab, "POST", CONFIG_MAPS, bytes(CONFIG_MAP))
-        .await
-        .refused(409, "AlreadyExists");
-    let message = send(&lab, "POST", CONFIG_MAPS, body)
-        .await
-        .refused(400, "BadRequest");
-    assert!(
-        message.contains("Deployment in version \"apps/v1\""),
-        "{message}"
-    );
+    send(&lab, "POST", CONFIG_MAPS, bytes(CONFIG_MAP)).await.refused(409, "AlreadyExists");
+    let message = send(&lab, "POST", CONFIG_MAPS, body).await.refused(400, "BadRequest");
+    assert!(message.contains("Deployment in version \"apps/v1\""), "{message}");
 }
 
 #[tokio::test]
@@ -104,31 +86,21 @@ async fn deletes_and_evictions_read_their_options_from_protobuf() {
     let lab = Lab::new();
     let pods = "/api/v1/namespaces/default/pods";
     let containers = json!([{"name": "c", "image": "i"}]);
-    lab.post(
-        pods,
-        json!({"metadata": {"name": "p"}, "spec": {"containers": containers}}),
-    )
-    .await
-    .ok();
-    let evict = format!("{pods}/p/eviction");
-    let message = send(&lab, "POST", &evict, bytes(EVICTION))
+    lab.post(pods, json!({"metadata": {"name": "p"}, "spec": {"containers": containers}}))
         .await
-        .refused(409, "Conflict");
+        .ok();
+    let evict = format!("{pods}/p/eviction");
+    let message = send(&lab, "POST", &evict, bytes(EVICTION)).await.refused(409, "Conflict");
     assert!(message.contains("u-1"), "{message}");
 
     // Both ways to say what becomes of the dependents: only who has read them can refuse.
-    for path in [
-        format!("{pods}/p"),
-        "/apis/lab.test/v1/namespaces/default/widgets/w".to_owned(),
-    ] {
+    for path in [format!("{pods}/p"), "/apis/lab.test/v1/namespaces/default/widgets/w".to_owned()] {
         let refused = send(&lab, "DELETE", &path, bytes(DELETE_OPTIONS)).await;
         let message = refused.refused(422, "Invalid");
         assert!(message.contains("orphanDependents"), "{message}");
     }
     // No options at all, whatever the media type.
-    send(&lab, "DELETE", &format!("{pods}/p"), Vec::new())
-        .await
-        .ok();
+    send(&lab, "DELETE", &format!("{pods}/p"), Vec::new()).await.ok();
 }
 
 #[tokio::test]
@@ -138,21 +110,10 @@ async fn protobuf_that_is_none_is_refused_with_the_field() {
     let mut body = bytes(NAMESPACE);
     let name = body.windows(2).position(|text| text == b"kw").unwrap();
     body[name] = 0xff;
-    let message = send(&lab, "POST", namespaces, body)
-        .await
-        .refused(400, "BadRequest");
-    assert!(
-        message.contains("v1 Namespace: metadata.name: the text is not UTF-8"),
-        "{message}"
-    );
-    for body in [
-        b"".as_slice(),
-        b"{\"metadata\":{\"name\":\"a\"}}",
-        b"k8s\0\xff",
-    ] {
-        send(&lab, "POST", namespaces, body.to_vec())
-            .await
-            .refused(400, "BadRequest");
+    let message = send(&lab, "POST", namespaces, body).await.refused(400, "BadRequest");
+    assert!(message.contains("v1 Namespace: metadata.name: the text is not UTF-8"), "{message}");
+    for body in [b"".as_slice(), b"{\"metadata\":{\"name\":\"a\"}}", b"k8s\0\xff"] {
+        send(&lab, "POST", namespaces, body.to_vec()).await.refused(400, "BadRequest");
     }
 }
 
@@ -160,24 +121,16 @@ async fn protobuf_that_is_none_is_refused_with_the_field() {
 async fn protobuf_is_not_taken_where_it_means_nothing() {
     let lab = Lab::new();
     let widgets = "/apis/lab.test/v1/namespaces/default/widgets";
-    let message = send(&lab, "POST", widgets, bytes(NAMESPACE))
+    let message =
+        send(&lab, "POST", widgets, bytes(NAMESPACE)).await.refused(415, "UnsupportedMediaType");
+    assert!(message.ends_with("include: application/json"), "{message}");
+    send(&lab, "PATCH", &format!("{CONFIG_MAPS}/c"), bytes(CONFIG_MAP))
         .await
         .refused(415, "UnsupportedMediaType");
-    assert!(message.ends_with("include: application/json"), "{message}");
-    send(
-        &lab,
-        "PATCH",
-        &format!("{CONFIG_MAPS}/c"),
-        bytes(CONFIG_MAP),
-    )
-    .await
-    .refused(415, "UnsupportedMediaType");
 
     let only = [("content-type", PROTOBUF), ("accept", PROTOBUF)];
     lab.raw("POST", "/api/v1/namespaces", &only, bytes(NAMESPACE))
         .await
         .refused(406, "NotAcceptable");
-    lab.get("/api/v1/namespaces/kw")
-        .await
-        .refused(404, "NotFound");
+    lab.get("/api/v1/namespaces/kw").await.refused(404, "NotFound");
 }

@@ -23,10 +23,7 @@ async fn every_service_gets_an_address_of_its_own() {
     let mut seen = HashSet::new();
     for index in 0..50 {
         let spec = json!({"selector": {"app": "a"}, "ports": [{"port": 80}]});
-        let made = lab
-            .post(SERVICES, service(&format!("s{index}"), spec))
-            .await
-            .ok();
+        let made = lab.post(SERVICES, service(&format!("s{index}"), spec)).await.ok();
         let spec = &made["spec"];
         let address = spec["clusterIP"].as_str().unwrap();
         assert!(address.starts_with("10.96."), "{address}");
@@ -35,10 +32,7 @@ async fn every_service_gets_an_address_of_its_own() {
         assert_eq!(spec["ipFamilies"], json!(["IPv4"]));
         assert_eq!(spec["ipFamilyPolicy"], "SingleStack");
         assert_eq!(spec["internalTrafficPolicy"], "Cluster");
-        assert_eq!(
-            spec["ports"],
-            json!([{"port": 80, "protocol": "TCP", "targetPort": 80}])
-        );
+        assert_eq!(spec["ports"], json!([{"port": 80, "protocol": "TCP", "targetPort": 80}]));
         assert_eq!(made["status"], json!({"loadBalancer": {}}));
     }
 }
@@ -56,9 +50,7 @@ async fn an_update_keeps_the_address_and_cannot_change_it() {
     assert_eq!(replaced["spec"]["clusterIPs"], json!([address]));
     assert_eq!(replaced["spec"]["ports"][0]["port"], 81);
 
-    let refused = lab
-        .merge(&one("s"), json!({"spec": {"clusterIP": "10.96.0.7"}}))
-        .await;
+    let refused = lab.merge(&one("s"), json!({"spec": {"clusterIP": "10.96.0.7"}})).await;
     let message = refused.refused(422, "Invalid");
     assert!(
         message.contains("spec.clusterIPs[0]") && message.contains("may not change once set"),
@@ -83,24 +75,16 @@ async fn a_chosen_address_must_be_free_and_in_range() {
     lab.post(SERVICES, with("a", "10.96.0.9")).await.ok();
     let taken = lab.post(SERVICES, with("b", "10.96.0.9")).await;
     let message = taken.refused(422, "Invalid");
-    assert!(
-        message.contains("provided IP is already allocated"),
-        "{message}"
-    );
+    assert!(message.contains("provided IP is already allocated"), "{message}");
     for (wrong, why) in [
         ("10.97.0.1", "does not match the current range"),
         ("10.96.0.0", "not in the valid range"),
         ("10.96.255.255", "not in the valid range"),
     ] {
-        let message = lab
-            .post(SERVICES, with("b", wrong))
-            .await
-            .refused(422, "Invalid");
+        let message = lab.post(SERVICES, with("b", wrong)).await.refused(422, "Invalid");
         assert!(message.contains(why), "{message}");
     }
-    lab.post(SERVICES, with("b", "here"))
-        .await
-        .refused(422, "Invalid");
+    lab.post(SERVICES, with("b", "here")).await.refused(422, "Invalid");
     lab.delete(&one("a")).await.ok();
     lab.post(SERVICES, with("b", "10.96.0.9")).await.ok();
 }

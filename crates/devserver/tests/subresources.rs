@@ -11,78 +11,36 @@ async fn scale_is_read_replaced_and_patched() {
     let made = lab.post(REPLICA_SETS, replica_set("rs")).await.ok();
     let path = format!("{REPLICA_SETS}/rs/scale");
     let scale = lab.get(&path).await.ok();
-    assert_eq!(
-        (&scale["kind"], &scale["apiVersion"]),
-        (&json!("Scale"), &json!("autoscaling/v1"))
-    );
+    assert_eq!((&scale["kind"], &scale["apiVersion"]), (&json!("Scale"), &json!("autoscaling/v1")));
     assert_eq!(scale["spec"], json!({"replicas": 2}));
-    assert_eq!(
-        scale["status"],
-        json!({"replicas": 0, "selector": "app=web"})
-    );
-    for field in [
-        "name",
-        "namespace",
-        "uid",
-        "resourceVersion",
-        "creationTimestamp",
-    ] {
+    assert_eq!(scale["status"], json!({"replicas": 0, "selector": "app=web"}));
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         assert_eq!(scale["metadata"][field], made["metadata"][field], "{field}");
     }
     let mut five = scale.clone();
     five["spec"]["replicas"] = 5.into();
     let written = lab.put(&path, five.clone()).await.ok();
-    assert_eq!(
-        (&written["kind"], &written["spec"]["replicas"]),
-        (&json!("Scale"), &json!(5))
-    );
+    assert_eq!((&written["kind"], &written["spec"]["replicas"]), (&json!("Scale"), &json!(5)));
     lab.put(&path, five).await.refused(409, "Conflict");
-    let patched = lab
-        .merge(&path, json!({"spec": {"replicas": 7}}))
-        .await
-        .ok();
+    let patched = lab.merge(&path, json!({"spec": {"replicas": 7}})).await.ok();
     assert_eq!(patched["spec"]["replicas"], 7);
     let set = lab.get(&format!("{REPLICA_SETS}/rs")).await.ok();
-    assert_eq!(
-        (&set["spec"]["replicas"], &set["metadata"]["generation"]),
-        (&json!(7), &json!(3))
-    );
-    lab.merge(&path, json!({"spec": {"replicas": -1}}))
-        .await
-        .refused(422, "Invalid");
-    lab.merge(&path, json!({"spec": {"replicas": "x"}}))
-        .await
-        .refused(422, "Invalid");
-    lab.get(&format!("{REPLICA_SETS}/nope/scale"))
-        .await
-        .refused(404, "NotFound");
-    lab.get(&format!("{PODS}/a/scale"))
-        .await
-        .refused(404, "NotFound");
+    assert_eq!((&set["spec"]["replicas"], &set["metadata"]["generation"]), (&json!(7), &json!(3)));
+    lab.merge(&path, json!({"spec": {"replicas": -1}})).await.refused(422, "Invalid");
+    lab.merge(&path, json!({"spec": {"replicas": "x"}})).await.refused(422, "Invalid");
+    lab.get(&format!("{REPLICA_SETS}/nope/scale")).await.refused(404, "NotFound");
+    lab.get(&format!("{PODS}/a/scale")).await.refused(404, "NotFound");
     lab.delete(&path).await.refused(405, "MethodNotAllowed");
 }
 
 #[tokio::test]
 async fn custom_kinds_scale_too() {
     let lab = Lab::new();
-    lab.post(
-        WIDGETS,
-        json!({"metadata": {"name": "w"}, "spec": {"replicas": 1}}),
-    )
-    .await
-    .ok();
+    lab.post(WIDGETS, json!({"metadata": {"name": "w"}, "spec": {"replicas": 1}})).await.ok();
     let path = format!("{WIDGETS}/w/scale");
     // Without a version in it, although the kind asks for one elsewhere.
-    lab.put(
-        &path,
-        json!({"metadata": {"name": "w"}, "spec": {"replicas": 4}}),
-    )
-    .await
-    .ok();
-    assert_eq!(
-        lab.get(&format!("{WIDGETS}/w")).await.ok()["spec"]["replicas"],
-        4
-    );
+    lab.put(&path, json!({"metadata": {"name": "w"}, "spec": {"replicas": 4}})).await.ok();
+    assert_eq!(lab.get(&format!("{WIDGETS}/w")).await.ok()["spec"]["replicas"], 4);
 }
 
 #[tokio::test]
@@ -97,10 +55,7 @@ async fn a_pod_is_bound_once() {
         })
     };
     let answer = lab.post(&path, binding("n1")).await;
-    assert_eq!(
-        (answer.code, &answer.body["status"]),
-        (201, &json!("Success"))
-    );
+    assert_eq!((answer.code, &answer.body["status"]), (201, &json!("Success")));
     let bound = lab.get(&format!("{PODS}/a")).await.ok();
     assert_eq!(bound["spec"]["nodeName"], "n1");
     assert_eq!(bound["status"]["conditions"][0]["type"], "PodScheduled");
@@ -109,22 +64,13 @@ async fn a_pod_is_bound_once() {
         refused.refused(409, "Conflict"),
         "Operation cannot be fulfilled on pods/binding \"a\": pod a is already assigned to node \"n1\""
     );
-    lab.post(&path, json!({"target": {}}))
-        .await
-        .refused(400, "BadRequest");
+    lab.post(&path, json!({"target": {}})).await.refused(400, "BadRequest");
     lab.get(&path).await.refused(405, "MethodNotAllowed");
-    lab.post(
-        &format!("{PODS}/b/binding"),
-        json!({"target": {"name": "n1"}}),
-    )
-    .await
-    .refused(404, "NotFound");
+    lab.post(&format!("{PODS}/b/binding"), json!({"target": {"name": "n1"}}))
+        .await
+        .refused(404, "NotFound");
     // Field selectors see it.
-    assert_eq!(
-        lab.names(&format!("{PODS}?fieldSelector=spec.nodeName%3Dn1"))
-            .await,
-        ["a"]
-    );
+    assert_eq!(lab.names(&format!("{PODS}?fieldSelector=spec.nodeName%3Dn1")).await, ["a"]);
 }
 
 #[tokio::test]

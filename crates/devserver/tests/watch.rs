@@ -12,22 +12,13 @@ use serde_json::{Value, json};
 async fn changes_come_in_order_with_rising_versions() {
     let lab = Lab::new();
     let start = lab.server.resource_version();
-    let mut watch = lab
-        .watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}"))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}")).await;
     lab.config_map("a").await;
-    lab.merge(&format!("{CONFIG_MAPS}/a"), json!({"data": {"a": "2"}}))
-        .await
-        .ok();
+    lab.merge(&format!("{CONFIG_MAPS}/a"), json!({"data": {"a": "2"}})).await.ok();
     lab.config_map("b").await;
     lab.delete(&format!("{CONFIG_MAPS}/a")).await.ok();
     let mut last = start.parse::<u64>().unwrap();
-    for (kind, name) in [
-        ("ADDED", "a"),
-        ("MODIFIED", "a"),
-        ("ADDED", "b"),
-        ("DELETED", "a"),
-    ] {
+    for (kind, name) in [("ADDED", "a"), ("MODIFIED", "a"), ("ADDED", "b"), ("DELETED", "a")] {
         let event = watch.next().await.unwrap();
         assert_eq!(
             (&event["type"], &event["object"]["metadata"]["name"]),
@@ -44,9 +35,7 @@ async fn changes_come_in_order_with_rising_versions() {
 async fn without_a_version_what_exists_is_announced_first() {
     let lab = Lab::new();
     lab.config_map("a").await;
-    lab.merge(&format!("{CONFIG_MAPS}/a"), json!({"data": {"a": "2"}}))
-        .await
-        .ok();
+    lab.merge(&format!("{CONFIG_MAPS}/a"), json!({"data": {"a": "2"}})).await.ok();
     lab.config_map("b").await;
     for query in ["watch=true", "watch=1&resourceVersion=0"] {
         let mut watch = lab.watch(&format!("{CONFIG_MAPS}?{query}")).await;
@@ -64,18 +53,12 @@ async fn without_a_version_what_exists_is_announced_first() {
 async fn b47_nothing_is_lost_between_list_and_watch() {
     let lab = Lab::new();
     let first = lab.config_map("a").await;
-    let listed = lab.get(CONFIG_MAPS).await.ok()["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let listed =
+        lab.get(CONFIG_MAPS).await.ok()["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
     lab.delete(&format!("{CONFIG_MAPS}/a")).await.ok();
     lab.config_map("b").await;
     let second = lab.config_map("a").await;
-    let mut watch = lab
-        .watch(&format!(
-            "{CONFIG_MAPS}?watch=true&resourceVersion={listed}"
-        ))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={listed}")).await;
     let gone = watch.next().await.unwrap();
     assert_eq!(
         (&gone["type"], &gone["object"]["metadata"]["uid"]),
@@ -83,10 +66,7 @@ async fn b47_nothing_is_lost_between_list_and_watch() {
     );
     watch.expect("ADDED", "b").await;
     let again = watch.next().await.unwrap();
-    assert_eq!(
-        (&again["type"], &again["object"]),
-        (&json!("ADDED"), &second)
-    );
+    assert_eq!((&again["type"], &again["object"]), (&json!("ADDED"), &second));
     assert_ne!(first["metadata"]["uid"], second["metadata"]["uid"]);
 }
 
@@ -96,45 +76,18 @@ async fn b85_selectors_turn_changes_into_comings_and_goings() {
     let lab = Lab::new();
     let start = lab.server.resource_version();
     let path = |query: &str| format!("{PODS}?watch=true&resourceVersion={start}&{query}");
-    let mut running = lab
-        .watch(&path("fieldSelector=status.phase%3DRunning"))
-        .await;
+    let mut running = lab.watch(&path("fieldSelector=status.phase%3DRunning")).await;
     let mut labelled = lab.watch(&path("labelSelector=tier%3Dgold")).await;
     lab.post(PODS, pod("a", Some("n1"))).await.ok();
     let status = format!("{PODS}/a/status");
-    lab.merge(&status, json!({"status": {"phase": "Running"}}))
-        .await
-        .ok();
-    lab.merge(
-        &format!("{PODS}/a"),
-        json!({"metadata": {"labels": {"tier": "gold"}}}),
-    )
-    .await
-    .ok();
-    let left = lab
-        .merge(&status, json!({"status": {"phase": "Failed"}}))
-        .await
-        .ok();
-    lab.merge(
-        &format!("{PODS}/a"),
-        json!({"metadata": {"labels": {"tier": null}}}),
-    )
-    .await
-    .ok();
+    lab.merge(&status, json!({"status": {"phase": "Running"}})).await.ok();
+    lab.merge(&format!("{PODS}/a"), json!({"metadata": {"labels": {"tier": "gold"}}})).await.ok();
+    let left = lab.merge(&status, json!({"status": {"phase": "Failed"}})).await.ok();
+    lab.merge(&format!("{PODS}/a"), json!({"metadata": {"labels": {"tier": null}}})).await.ok();
     lab.delete(&format!("{PODS}/a")).await.ok();
     lab.post(PODS, pod("b", Some("n1"))).await.ok();
-    lab.merge(
-        &format!("{PODS}/b"),
-        json!({"metadata": {"labels": {"tier": "gold"}}}),
-    )
-    .await
-    .ok();
-    lab.merge(
-        &format!("{PODS}/b/status"),
-        json!({"status": {"phase": "Running"}}),
-    )
-    .await
-    .ok();
+    lab.merge(&format!("{PODS}/b"), json!({"metadata": {"labels": {"tier": "gold"}}})).await.ok();
+    lab.merge(&format!("{PODS}/b/status"), json!({"status": {"phase": "Running"}})).await.ok();
 
     running.expect("ADDED", "a").await;
     running.expect("MODIFIED", "a").await;
@@ -156,22 +109,11 @@ async fn a_namespaced_watch_sees_its_namespace_only() {
     lab.namespace("lab").await;
     let start = lab.server.resource_version();
     let mut one = lab
-        .watch(&format!(
-            "/api/v1/namespaces/lab/configmaps?watch=1&resourceVersion={start}"
-        ))
+        .watch(&format!("/api/v1/namespaces/lab/configmaps?watch=1&resourceVersion={start}"))
         .await;
-    let mut all = lab
-        .watch(&format!(
-            "/api/v1/configmaps?watch=1&resourceVersion={start}"
-        ))
-        .await;
+    let mut all = lab.watch(&format!("/api/v1/configmaps?watch=1&resourceVersion={start}")).await;
     lab.config_map("a").await;
-    lab.post(
-        "/api/v1/namespaces/lab/configmaps",
-        json!({"metadata": {"name": "b"}}),
-    )
-    .await
-    .ok();
+    lab.post("/api/v1/namespaces/lab/configmaps", json!({"metadata": {"name": "b"}})).await.ok();
     one.expect("ADDED", "b").await;
     all.expect("ADDED", "a").await;
     all.expect("ADDED", "b").await;
@@ -196,10 +138,7 @@ async fn b45_a_compacted_version_is_410() {
         );
         assert_eq!(event["object"]["reason"], "Expired");
         assert!(
-            event["object"]["message"]
-                .as_str()
-                .unwrap()
-                .starts_with("too old resource version: ")
+            event["object"]["message"].as_str().unwrap().starts_with("too old resource version: ")
         );
         assert!(watch.next().await.is_none());
     }
@@ -209,9 +148,7 @@ async fn b45_a_compacted_version_is_410() {
 async fn an_open_watch_that_is_up_to_date_survives_a_compaction() {
     let lab = Lab::new();
     let start = lab.server.resource_version();
-    let mut watch = lab
-        .watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}"))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}")).await;
     lab.config_map("a").await;
     watch.expect("ADDED", "a").await;
     // A change of another resource moves the global version on.
@@ -225,9 +162,7 @@ async fn an_open_watch_that_is_up_to_date_survives_a_compaction() {
 async fn a_watcher_that_does_not_read_falls_out_of_the_history() {
     let lab = Lab::of(DevServer::builder().history(10));
     let start = lab.server.resource_version();
-    let mut watch = lab
-        .watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}"))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}")).await;
     lab.config_map("a").await;
     watch.expect("ADDED", "a").await;
     for index in 0..20 {
@@ -244,9 +179,7 @@ async fn bookmarks_come_when_asked_for_and_before_the_end() {
     let start = lab.server.resource_version();
     let query = format!("watch=true&resourceVersion={start}&timeoutSeconds=150");
     let mut silent = lab.watch(&format!("{CONFIG_MAPS}?{query}")).await;
-    let mut watch = lab
-        .watch(&format!("{CONFIG_MAPS}?{query}&allowWatchBookmarks=true"))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?{query}&allowWatchBookmarks=true")).await;
     let began = tokio::time::Instant::now();
     // Something else moves the version on: that is what bookmarks are for.
     let namespace = lab.namespace("lab").await;
@@ -270,9 +203,7 @@ async fn bookmarks_come_when_asked_for_and_before_the_end() {
 async fn without_a_timeout_a_watch_ends_within_an_hour() {
     let lab = Lab::new();
     let start = lab.server.resource_version();
-    let mut watch = lab
-        .watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}"))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}")).await;
     let began = tokio::time::Instant::now();
     assert!(watch.next().await.is_none());
     assert!((1800..=3600).contains(&began.elapsed().as_secs()));
@@ -282,11 +213,7 @@ async fn without_a_timeout_a_watch_ends_within_an_hour() {
 async fn a_watch_from_the_future_waits_for_it() {
     let lab = Lab::new();
     let future = lab.server.resource_version().parse::<u64>().unwrap() + 2;
-    let mut watch = lab
-        .watch(&format!(
-            "{CONFIG_MAPS}?watch=true&resourceVersion={future}"
-        ))
-        .await;
+    let mut watch = lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={future}")).await;
     for name in ["a", "b", "c"] {
         lab.config_map(name).await;
     }
@@ -302,14 +229,10 @@ async fn streaming_lists_are_refused_as_by_a_server_without_them() {
         refused.refused(422, "Invalid"),
         "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
     );
-    lab.get(&format!(
-        "{CONFIG_MAPS}?watch=true&resourceVersionMatch=Exact&resourceVersion=1"
-    ))
-    .await
-    .refused(422, "Invalid");
-    lab.get(&format!("{CONFIG_MAPS}?watch=true&resourceVersion=x"))
+    lab.get(&format!("{CONFIG_MAPS}?watch=true&resourceVersionMatch=Exact&resourceVersion=1"))
         .await
         .refused(422, "Invalid");
+    lab.get(&format!("{CONFIG_MAPS}?watch=true&resourceVersion=x")).await.refused(422, "Invalid");
     let old = lab.get("/api/v1/watch/namespaces/default/pods").await;
     assert!(old.refused(404, "NotFound").contains("?watch=true"));
 }
@@ -323,9 +246,7 @@ async fn shutting_down_ends_watches_cleanly() {
     tokio::task::yield_now().await;
     server.shut_down();
     assert_eq!(ended.await.unwrap(), None);
-    lab.get(CONFIG_MAPS)
-        .await
-        .refused(503, "ServiceUnavailable");
+    lab.get(CONFIG_MAPS).await.refused(503, "ServiceUnavailable");
 }
 
 #[tokio::test]
@@ -335,9 +256,8 @@ async fn many_watchers_of_many_changes_all_see_the_same() {
     let watchers: Vec<_> = {
         let mut watchers = Vec::new();
         for _ in 0..20 {
-            let mut watch = lab
-                .watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}"))
-                .await;
+            let mut watch =
+                lab.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}")).await;
             watchers.push(tokio::spawn(async move {
                 let mut seen = Vec::new();
                 while seen.len() < 1000 {
@@ -355,12 +275,7 @@ async fn many_watchers_of_many_changes_all_see_the_same() {
     }
     let mut all = Vec::new();
     for watcher in watchers {
-        all.push(
-            tokio::time::timeout(Duration::from_secs(60), watcher)
-                .await
-                .unwrap()
-                .unwrap(),
-        );
+        all.push(tokio::time::timeout(Duration::from_secs(60), watcher).await.unwrap().unwrap());
     }
     assert!(all[0].is_sorted());
     assert!(all.iter().all(|seen| *seen == all[0]));

@@ -69,9 +69,7 @@ impl DevServer {
     /// # }
     /// ```
     pub fn builder() -> DevServerBuilder {
-        DevServerBuilder {
-            builder: devserver::DevServer::builder(),
-        }
+        DevServerBuilder { builder: devserver::DevServer::builder() }
     }
 
     /// A server that is there already.

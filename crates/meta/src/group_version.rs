@@ -18,10 +18,7 @@ pub struct GroupVersion {
 impl GroupVersion {
     /// The group `group` (empty for the core group) at `version`.
     pub fn new(group: impl Into<Text>, version: impl Into<Text>) -> Self {
-        Self {
-            group: group.into(),
-            version: version.into(),
-        }
+        Self { group: group.into(), version: version.into() }
     }
 
     /// The path under which a server serves it: `api/v1` for the core group, else `apis/{group}/{version}`.
@@ -87,11 +84,7 @@ pub struct GroupVersionKind {
 impl GroupVersionKind {
     /// `kind` in `group` (empty for the core group) at `version`.
     pub fn new(group: impl Into<Text>, version: impl Into<Text>, kind: impl Into<Text>) -> Self {
-        Self {
-            group: group.into(),
-            version: version.into(),
-            kind: kind.into(),
-        }
+        Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
     /// Without the kind.
@@ -124,11 +117,7 @@ impl GroupVersionResource {
         version: impl Into<Text>,
         resource: impl Into<Text>,
     ) -> Self {
-        Self {
-            group: group.into(),
-            version: version.into(),
-            resource: resource.into(),
-        }
+        Self { group: group.into(), version: version.into(), resource: resource.into() }
     }
 
     /// Without the resource.
@@ -138,10 +127,7 @@ impl GroupVersionResource {
 
     /// Without the version.
     pub fn group_resource(&self) -> GroupResource {
-        GroupResource {
-            group: self.group.clone(),
-            resource: self.resource.clone(),
-        }
+        GroupResource { group: self.group.clone(), resource: self.resource.clone() }
     }
 }
 
@@ -183,11 +169,7 @@ impl fmt::Display for GroupResource {
 
 fn dotted(name: &str, group: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(name)?;
-    if group.is_empty() {
-        Ok(())
-    } else {
-        write!(f, ".{group}")
-    }
+    if group.is_empty() { Ok(()) } else { write!(f, ".{group}") }
 }
 
 #[cfg(test)]
@@ -212,9 +194,7 @@ mod tests {
         let gvr = GroupVersionResource::new("apps", "v1", "replicasets");
         assert_eq!(gvr.group_resource().to_string(), "replicasets.apps");
         assert_eq!(
-            GroupVersionResource::new("", "v1", "pods")
-                .group_resource()
-                .to_string(),
+            GroupVersionResource::new("", "v1", "pods").group_resource().to_string(),
             "pods"
         );
     }

@@ -57,12 +57,7 @@ impl<K: Object> Kind<K> {
         plural: impl Into<Cow<'static, str>>,
         scope: Scope,
     ) -> Self {
-        Self {
-            gvk,
-            plural: plural.into(),
-            scope,
-            decoded_as: PhantomData,
-        }
+        Self { gvk, plural: plural.into(), scope, decoded_as: PhantomData }
     }
 }
 

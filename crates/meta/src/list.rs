@@ -14,18 +14,12 @@ pub struct List<K> {
 impl<K> List<K> {
     /// The version from which a watch continues this list.
     pub fn resource_version(&self) -> &str {
-        self.metadata
-            .resource_version
-            .as_deref()
-            .unwrap_or_default()
+        self.metadata.resource_version.as_deref().unwrap_or_default()
     }
 
     /// The token with which to ask for the next page; `None` on the last.
     pub fn continue_token(&self) -> Option<&str> {
-        self.metadata
-            .continue_
-            .as_deref()
-            .filter(|token| !token.is_empty())
+        self.metadata.continue_.as_deref().filter(|token| !token.is_empty())
     }
 }
 

@@ -30,10 +30,7 @@ pub trait Object: Serialize + DeserializeOwned + Clone + Debug + Send + Sync + '
 
     /// `metadata.namespace`; `None` for cluster-wide objects.
     fn namespace(&self) -> Option<&str> {
-        self.metadata()
-            .namespace
-            .as_deref()
-            .filter(|namespace| !namespace.is_empty())
+        self.metadata().namespace.as_deref().filter(|namespace| !namespace.is_empty())
     }
 
     /// Namespace and name.
@@ -48,10 +45,7 @@ pub trait Object: Serialize + DeserializeOwned + Clone + Debug + Send + Sync + '
 
     /// `metadata.resourceVersion`, empty before the object is created. An opaque text.
     fn resource_version(&self) -> &str {
-        self.metadata()
-            .resource_version
-            .as_deref()
-            .unwrap_or_default()
+        self.metadata().resource_version.as_deref().unwrap_or_default()
     }
 
     /// `metadata.labels`.
@@ -66,10 +60,7 @@ pub trait Object: Serialize + DeserializeOwned + Clone + Debug + Send + Sync + '
 
     /// `metadata.ownerReferences`.
     fn owner_references(&self) -> &[OwnerReference] {
-        self.metadata()
-            .owner_references
-            .as_deref()
-            .unwrap_or_default()
+        self.metadata().owner_references.as_deref().unwrap_or_default()
     }
 
     /// `metadata.finalizers`.

@@ -36,18 +36,13 @@ impl ObjectKey {
                 // Names are at most 253 bytes; an absurd one merely reads as a name without namespace.
                 name_at: u32::try_from(namespace.len() + 1).unwrap_or(0),
             },
-            _ => Self {
-                text: name.into(),
-                name_at: 0,
-            },
+            _ => Self { text: name.into(), name_at: 0 },
         }
     }
 
     /// The namespace; `None` for cluster-wide objects.
     pub fn namespace(&self) -> Option<&str> {
-        (self.name_at as usize)
-            .checked_sub(1)
-            .map(|end| &self.text[..end])
+        (self.name_at as usize).checked_sub(1).map(|end| &self.text[..end])
     }
 
     /// The name.
@@ -155,10 +150,7 @@ mod tests {
         let key = ObjectKey::new(Some(""), "node-1");
         assert_eq!((key.namespace(), key.name()), (None, "node-1"));
         assert_eq!(key, ObjectKey::cluster("node-1"));
-        assert_ne!(
-            ObjectKey::namespaced("a", "b"),
-            ObjectKey::namespaced("b", "a")
-        );
+        assert_ne!(ObjectKey::namespaced("a", "b"), ObjectKey::namespaced("b", "a"));
     }
 
     #[test]

@@ -42,11 +42,7 @@ impl GetOptions {
     /// The query parameters.
     pub fn params(&self) -> Params {
         let mut params = Params::new();
-        push(
-            &mut params,
-            "resourceVersion",
-            self.resource_version.clone(),
-        );
+        push(&mut params, "resourceVersion", self.resource_version.clone());
         params
     }
 }
@@ -74,26 +70,15 @@ pub struct ListOptions {
 impl ListOptions {
     /// Everything the selector matches.
     pub fn with_labels(labels: Selector) -> Self {
-        Self {
-            labels,
-            ..Self::default()
-        }
+        Self { labels, ..Self::default() }
     }
 
     /// The query parameters.
     pub fn params(&self) -> Params {
         let mut params = selector_params(&self.labels, &self.fields);
-        push(
-            &mut params,
-            "limit",
-            self.limit.map(|limit| limit.to_string()),
-        );
+        push(&mut params, "limit", self.limit.map(|limit| limit.to_string()));
         push(&mut params, "continue", self.continue_token.clone());
-        push(
-            &mut params,
-            "resourceVersion",
-            self.resource_version.clone(),
-        );
+        push(&mut params, "resourceVersion", self.resource_version.clone());
         push_match(&mut params, self.resource_version_match);
         push_timeout(&mut params, self.timeout);
         params
@@ -137,32 +122,17 @@ impl Default for WatchOptions {
 impl WatchOptions {
     /// Changes after `resource_version`, as a list has given it.
     pub fn from_version(resource_version: impl Into<String>) -> Self {
-        Self {
-            resource_version: Some(resource_version.into()),
-            ..Self::default()
-        }
+        Self { resource_version: Some(resource_version.into()), ..Self::default() }
     }
 
     /// The query parameters, `watch=true` included.
     pub fn params(&self) -> Params {
         let mut params = vec![("watch", Cow::Borrowed("true"))];
         params.extend(selector_params(&self.labels, &self.fields));
-        push(
-            &mut params,
-            "resourceVersion",
-            self.resource_version.clone(),
-        );
+        push(&mut params, "resourceVersion", self.resource_version.clone());
         push_match(&mut params, self.resource_version_match);
-        push(
-            &mut params,
-            "allowWatchBookmarks",
-            self.bookmarks.then_some("true"),
-        );
-        push(
-            &mut params,
-            "sendInitialEvents",
-            self.send_initial_events.map(bool_text),
-        );
+        push(&mut params, "allowWatchBookmarks", self.bookmarks.then_some("true"));
+        push(&mut params, "sendInitialEvents", self.send_initial_events.map(bool_text));
         push_timeout(&mut params, self.timeout);
         params
     }
@@ -260,22 +230,13 @@ pub struct DeleteOptions {
 impl DeleteOptions {
     /// With a propagation policy.
     pub fn with_propagation(policy: PropagationPolicy) -> Self {
-        Self {
-            propagation: Some(policy),
-            ..Self::default()
-        }
+        Self { propagation: Some(policy), ..Self::default() }
     }
 
     /// Only the object with this uid, so that one created again under the same name is left alone.
     pub fn with_uid(uid: impl Into<String>) -> Self {
-        let preconditions = Preconditions {
-            uid: Some(uid.into()),
-            resource_version: None,
-        };
-        Self {
-            preconditions: Some(preconditions),
-            ..Self::default()
-        }
+        let preconditions = Preconditions { uid: Some(uid.into()), resource_version: None };
+        Self { preconditions: Some(preconditions), ..Self::default() }
     }
 
     /// The body to send: a `v1` `DeleteOptions` document.
@@ -307,16 +268,8 @@ impl DeleteOptions {
 
 fn selector_params(labels: &Selector, fields: &FieldSelector) -> Params {
     let mut params = Params::new();
-    push(
-        &mut params,
-        "labelSelector",
-        Some(labels.to_string()).filter(|text| !text.is_empty()),
-    );
-    push(
-        &mut params,
-        "fieldSelector",
-        Some(fields.to_string()).filter(|text| !text.is_empty()),
-    );
+    push(&mut params, "labelSelector", Some(labels.to_string()).filter(|text| !text.is_empty()));
+    push(&mut params, "fieldSelector", Some(fields.to_string()).filter(|text| !text.is_empty()));
     params
 }
 
@@ -328,19 +281,11 @@ fn write_params(dry_run: bool, field_manager: Option<&String>) -> Params {
 }
 
 fn push_match(params: &mut Params, rule: Option<ResourceVersionMatch>) {
-    push(
-        params,
-        "resourceVersionMatch",
-        rule.map(ResourceVersionMatch::as_str),
-    );
+    push(params, "resourceVersionMatch", rule.map(ResourceVersionMatch::as_str));
 }
 
 fn push_timeout(params: &mut Params, timeout: Option<Duration>) {
-    push(
-        params,
-        "timeoutSeconds",
-        timeout.map(|timeout| whole_seconds(timeout).to_string()),
-    );
+    push(params, "timeoutSeconds", timeout.map(|timeout| whole_seconds(timeout).to_string()));
 }
 
 fn push(params: &mut Params, name: &'static str, value: Option<impl Into<Cow<'static, str>>>) {
@@ -354,9 +299,7 @@ fn bool_text(value: bool) -> &'static str {
 /// The API counts in whole seconds of 63 bits; rounding up never cuts what was asked for to nothing.
 fn whole_seconds(duration: Duration) -> u64 {
     let seconds = duration.as_secs();
-    seconds
-        .saturating_add(u64::from(duration.subsec_nanos() > 0))
-        .min(i64::MAX as u64)
+    seconds.saturating_add(u64::from(duration.subsec_nanos() > 0)).min(i64::MAX as u64)
 }
 
 #[cfg(test)]

@@ -7,16 +7,10 @@ fn defaults_send_nothing_but_what_the_verb_needs() {
     assert!(PatchOptions::default().params().is_empty());
     assert_eq!(
         WatchOptions::default().params(),
-        [
-            ("watch", "true".into()),
-            ("allowWatchBookmarks", "true".into())
-        ]
+        [("watch", "true".into()), ("allowWatchBookmarks", "true".into())]
     );
     let body = serde_json::to_value(DeleteOptions::default().body()).unwrap();
-    assert_eq!(
-        body,
-        serde_json::json!({"apiVersion": "v1", "kind": "DeleteOptions"})
-    );
+    assert_eq!(body, serde_json::json!({"apiVersion": "v1", "kind": "DeleteOptions"}));
 }
 
 #[test]
@@ -30,11 +24,7 @@ fn every_option_is_sent() {
         resource_version_match: Some(ResourceVersionMatch::Exact),
         timeout: Some(Duration::from_millis(1500)),
     };
-    let text: Vec<_> = list
-        .params()
-        .iter()
-        .map(|(k, v)| format!("{k}={v}"))
-        .collect();
+    let text: Vec<_> = list.params().iter().map(|(k, v)| format!("{k}={v}")).collect();
     assert_eq!(
         text,
         [
@@ -69,10 +59,7 @@ fn every_option_is_sent() {
 #[test]
 fn a_selector_of_nothing_never_becomes_everything() {
     let params = ListOptions::with_labels(Selector::nothing()).params();
-    let (_, text) = params
-        .iter()
-        .find(|(name, _)| *name == "labelSelector")
-        .unwrap();
+    let (_, text) = params.iter().find(|(name, _)| *name == "labelSelector").unwrap();
     let parsed: Selector = text.parse().unwrap();
     assert!(!parsed.matches(&std::collections::BTreeMap::<String, String>::new()));
 }
@@ -80,19 +67,10 @@ fn a_selector_of_nothing_never_becomes_everything() {
 #[test]
 fn the_longest_duration_is_a_number_that_servers_can_read() {
     for longest in [Duration::MAX, Duration::from_secs(u64::MAX)] {
-        let delete = DeleteOptions {
-            grace_period: Some(longest),
-            ..DeleteOptions::default()
-        };
+        let delete = DeleteOptions { grace_period: Some(longest), ..DeleteOptions::default() };
         let body = serde_json::to_value(delete.body()).unwrap();
         assert_eq!(body["gracePeriodSeconds"], i64::MAX);
-        let list = ListOptions {
-            timeout: Some(longest),
-            ..ListOptions::default()
-        };
-        assert_eq!(
-            list.params(),
-            [("timeoutSeconds", i64::MAX.to_string().into())]
-        );
+        let list = ListOptions { timeout: Some(longest), ..ListOptions::default() };
+        assert_eq!(list.params(), [("timeoutSeconds", i64::MAX.to_string().into())]);
     }
 }

@@ -85,10 +85,7 @@ impl Patch {
     }
 
     fn new(patch_type: PatchType, body: impl Serialize) -> serde_json::Result<Self> {
-        Ok(Self {
-            patch_type,
-            body: serde_json::to_value(body)?,
-        })
+        Ok(Self { patch_type, body: serde_json::to_value(body)? })
     }
 
     /// Which of the four it is.

@@ -75,19 +75,13 @@ impl Reason {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Other(text) => text,
-            known => REASONS
-                .iter()
-                .find(|(r, ..)| r == known)
-                .map_or("", |(_, text, _)| text),
+            known => REASONS.iter().find(|(r, ..)| r == known).map_or("", |(_, text, _)| text),
         }
     }
 
     /// The HTTP code that goes with it; 500 for a reason that is not known.
     pub fn code(&self) -> u16 {
-        REASONS
-            .iter()
-            .find(|(r, ..)| r == self)
-            .map_or(500, |(.., code)| *code)
+        REASONS.iter().find(|(r, ..)| r == self).map_or(500, |(.., code)| *code)
     }
 }
 
@@ -156,10 +150,7 @@ impl StatusError {
 
     /// The HTTP code in the `Status`; 0 where it has none.
     pub fn code(&self) -> u16 {
-        self.0
-            .code
-            .and_then(|code| u16::try_from(code).ok())
-            .unwrap_or(0)
+        self.0.code.and_then(|code| u16::try_from(code).ok()).unwrap_or(0)
     }
 
     /// The message for people.
@@ -169,20 +160,13 @@ impl StatusError {
 
     /// Which fields or conditions were the cause.
     pub fn causes(&self) -> &[StatusCause] {
-        self.0
-            .details
-            .as_ref()
-            .and_then(|details| details.causes.as_deref())
-            .unwrap_or_default()
+        self.0.details.as_ref().and_then(|details| details.causes.as_deref()).unwrap_or_default()
     }
 
     /// How long the server asks to wait before the next try.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.0.details.as_ref()?.retry_after_seconds?;
-        u64::try_from(seconds)
-            .ok()
-            .filter(|seconds| *seconds > 0)
-            .map(Duration::from_secs)
+        u64::try_from(seconds).ok().filter(|seconds| *seconds > 0).map(Duration::from_secs)
     }
 
     fn is(&self, wanted: &Reason) -> bool {
@@ -288,9 +272,7 @@ impl StatusError {
 
     /// Whether a cause of this type (`causes[].reason`) is given.
     pub fn has_cause(&self, cause: &str) -> bool {
-        self.causes()
-            .iter()
-            .any(|given| given.reason.as_deref() == Some(cause))
+        self.causes().iter().any(|given| given.reason.as_deref() == Some(cause))
     }
 }
 
@@ -306,11 +288,7 @@ fn usual_reason(code: u16) -> Option<Reason> {
 impl fmt::Display for StatusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = self.reason();
-        let reason = if reason.as_str().is_empty() {
-            "no reason given"
-        } else {
-            reason.as_str()
-        };
+        let reason = if reason.as_str().is_empty() { "no reason given" } else { reason.as_str() };
         match self.message() {
             "" => write!(f, "the server refused ({reason}, {})", self.code()),
             message => write!(f, "{message} ({reason}, {})", self.code()),

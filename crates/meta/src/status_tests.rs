@@ -1,10 +1,7 @@
 use super::*;
 
 fn only_code(code: i32) -> StatusError {
-    StatusError::new(Status {
-        code: Some(code),
-        ..Status::default()
-    })
+    StatusError::new(Status { code: Some(code), ..Status::default() })
 }
 
 #[test]
@@ -19,17 +16,9 @@ fn predicates_go_by_reason_then_by_code() {
     assert!(only_code(504).is_timeout());
     assert!(!only_code(418).is_not_found());
     // A known reason beats a code that says something else.
-    assert!(
-        !StatusError::of(Reason::Invalid, "x")
-            .with_code(404)
-            .is_not_found()
-    );
+    assert!(!StatusError::of(Reason::Invalid, "x").with_code(404).is_not_found());
     // An unknown reason does not hide the code.
-    let odd = Status {
-        code: Some(410),
-        reason: Some("Odd".into()),
-        ..Status::default()
-    };
+    let odd = Status { code: Some(410), reason: Some("Odd".into()), ..Status::default() };
     assert!(StatusError::new(odd).is_expired());
 }
 
@@ -41,14 +30,9 @@ fn expired_covers_both_names_of_410() {
 
 #[test]
 fn a_version_from_the_future_is_known_by_cause_or_message() {
-    let cause = StatusCause {
-        reason: Some("ResourceVersionTooLarge".into()),
-        ..Default::default()
-    };
-    let details = StatusDetails {
-        causes: Some(vec![cause]),
-        ..Default::default()
-    };
+    let cause =
+        StatusCause { reason: Some("ResourceVersionTooLarge".into()), ..Default::default() };
+    let details = StatusDetails { causes: Some(vec![cause]), ..Default::default() };
     let error = StatusError::of(Reason::Timeout, "x").with_details(details);
     assert!(error.is_resource_version_too_large());
     let old = StatusError::of(Reason::Timeout, "Too large resource version: 9, current: 3");
@@ -60,10 +44,7 @@ fn a_version_from_the_future_is_known_by_cause_or_message() {
 fn it_prints_what_the_server_said() {
     let error = StatusError::of(Reason::NotFound, "pods \"web\" not found");
     assert_eq!(error.to_string(), "pods \"web\" not found (NotFound, 404)");
-    assert_eq!(
-        only_code(500).to_string(),
-        "the server refused (no reason given, 500)"
-    );
+    assert_eq!(only_code(500).to_string(), "the server refused (no reason given, 500)");
 }
 
 #[test]

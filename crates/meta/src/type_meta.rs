@@ -17,10 +17,7 @@ pub struct TypeMeta {
 impl TypeMeta {
     /// The two fields of `gvk`.
     pub fn of(gvk: &GroupVersionKind) -> Self {
-        Self {
-            api_version: gvk.group_version().to_string(),
-            kind: gvk.kind.to_string(),
-        }
+        Self { api_version: gvk.group_version().to_string(), kind: gvk.kind.to_string() }
     }
 
     /// Group, version and kind; `None` where `apiVersion` or `kind` is missing or malformed.

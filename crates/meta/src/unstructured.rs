@@ -27,10 +27,7 @@ impl Unstructured {
     pub fn new(gvk: &GroupVersionKind, name: impl Into<String>) -> Self {
         Self {
             types: TypeMeta::of(gvk),
-            metadata: ObjectMeta {
-                name: Some(name.into()),
-                ..ObjectMeta::default()
-            },
+            metadata: ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() },
             fields: Map::new(),
         }
     }
@@ -38,8 +35,7 @@ impl Unstructured {
     /// The value at a path of field names outside the metadata, such as `["spec", "replicas"]`.
     pub fn field(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
-        rest.iter()
-            .try_fold(self.fields.get(*first)?, |value, name| value.get(name))
+        rest.iter().try_fold(self.fields.get(*first)?, |value, name| value.get(name))
     }
 
     /// Sets the value at a path of field names outside the metadata, making the maps on the way. A value on
@@ -51,9 +47,7 @@ impl Unstructured {
         };
         let mut map = &mut self.fields;
         for name in parents {
-            let next = map
-                .entry(*name)
-                .or_insert_with(|| Value::Object(Map::new()));
+            let next = map.entry(*name).or_insert_with(|| Value::Object(Map::new()));
             if !next.is_object() {
                 *next = Value::Object(Map::new());
             }
@@ -155,10 +149,7 @@ mod tests {
         });
         let object: Unstructured = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(object.key().to_string(), "lab/w");
-        assert_eq!(
-            object.types.gvk().unwrap().to_string(),
-            "lab.test/v1, Kind=Widget"
-        );
+        assert_eq!(object.types.gvk().unwrap().to_string(), "lab.test/v1, Kind=Widget");
         assert_eq!(serde_json::to_value(&object).unwrap(), value);
     }
 
@@ -170,10 +161,7 @@ mod tests {
         assert_eq!(object.field(&["spec", "size"]), Some(&json!(3)));
         assert_eq!(object.field(&["spec", "size", "deeper"]), None);
         object.set_field(&["spec", "size", "deeper"], true);
-        assert_eq!(
-            object.field(&["spec"]),
-            Some(&json!({"size": {"deeper": true}}))
-        );
+        assert_eq!(object.field(&["spec"]), Some(&json!({"size": {"deeper": true}})));
     }
 
     #[test]

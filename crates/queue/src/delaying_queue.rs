@@ -28,9 +28,7 @@ pub struct DelayingQueue<T> {
 impl<T: Clone + Eq + Hash + Send + 'static> DelayingQueue<T> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self {
-            queue: WorkQueue::new(),
-        }
+        Self { queue: WorkQueue::new() }
     }
 
     /// Adds a key after a delay, at once if the delay is zero. Never blocks; ignored after shut-down.
@@ -57,9 +55,7 @@ impl<T> Deref for DelayingQueue<T> {
 
 impl<T> Clone for DelayingQueue<T> {
     fn clone(&self) -> Self {
-        Self {
-            queue: self.queue.clone(),
-        }
+        Self { queue: self.queue.clone() }
     }
 }
 

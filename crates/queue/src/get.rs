@@ -21,11 +21,7 @@ pub(crate) struct Get<'a, T: Clone + Eq + Hash> {
 
 impl<'a, T: Clone + Eq + Hash> Get<'a, T> {
     pub(crate) fn new(shared: &'a Shared<T>) -> Self {
-        Self {
-            shared,
-            ticket: None,
-            timer: None,
-        }
+        Self { shared, ticket: None, timer: None }
     }
 }
 

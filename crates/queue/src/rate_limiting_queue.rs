@@ -23,10 +23,7 @@ impl<T: Clone + Eq + Hash + Send + 'static> RateLimitingQueue<T> {
     /// An empty queue with a limiter of its own. Use [`Default`] for
     /// [`default_controller_limiter`](crate::default_controller_limiter).
     pub fn new(limiter: impl RateLimiter<T> + 'static) -> Self {
-        Self {
-            queue: DelayingQueue::new(),
-            limiter: Arc::new(limiter),
-        }
+        Self { queue: DelayingQueue::new(), limiter: Arc::new(limiter) }
     }
 
     /// Adds a key when the limiter allows it.
@@ -69,10 +66,7 @@ impl<T> Deref for RateLimitingQueue<T> {
 
 impl<T> Clone for RateLimitingQueue<T> {
     fn clone(&self) -> Self {
-        Self {
-            queue: self.queue.clone(),
-            limiter: Arc::clone(&self.limiter),
-        }
+        Self { queue: self.queue.clone(), limiter: Arc::clone(&self.limiter) }
     }
 }
 

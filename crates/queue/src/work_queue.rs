@@ -27,9 +27,7 @@ pub struct WorkQueue<T> {
 impl<T: Clone + Eq + Hash + Send + 'static> WorkQueue<T> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self {
-            shared: Arc::new(Shared::new()),
-        }
+        Self { shared: Arc::new(Shared::new()) }
     }
 
     /// Asks for a key to be processed. Never blocks.
@@ -128,9 +126,7 @@ impl<T: Clone + Eq + Hash + Send + 'static> WorkQueue<T> {
 
 impl<T> Clone for WorkQueue<T> {
     fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-        }
+        Self { shared: Arc::clone(&self.shared) }
     }
 }
 

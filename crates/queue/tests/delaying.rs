@@ -69,10 +69,7 @@ async fn many_come_in_the_order_of_their_times() {
         queue.add_after(key, ms(delay));
     }
     let expected = [(100, "a"), (100, "a2"), (200, "b"), (300, "c"), (300, "c2")];
-    assert_eq!(
-        runs(&queue, s(1)).await,
-        expected.map(|(at, key)| (ms(at), key))
-    );
+    assert_eq!(runs(&queue, s(1)).await, expected.map(|(at, key)| (ms(at), key)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,11 +88,7 @@ async fn a_key_both_ready_and_waiting_runs_twice_but_never_at_once() {
     assert_eq!(queue.len(), 0, "the first run is not over");
     queue.add("k");
     queue.done(&"k");
-    assert_eq!(
-        queue.len(),
-        1,
-        "the wait and the add during processing make one more run"
-    );
+    assert_eq!(queue.len(), 1, "the wait and the add during processing make one more run");
     assert_eq!(runs(&queue, s(60)).await, [(s(0), "k")]);
 }
 
@@ -131,11 +124,7 @@ async fn shut_down_drains_ready_keys_without_starting_waiting_ones() {
     let queue = DelayingQueue::new();
     queue.add_after(Arc::clone(&late), s(2));
     queue.shut_down();
-    assert_eq!(
-        Arc::strong_count(&late),
-        1,
-        "what will not be started is not kept"
-    );
+    assert_eq!(Arc::strong_count(&late), 1, "what will not be started is not kept");
 }
 
 #[tokio::test(start_paused = true)]
@@ -274,10 +263,7 @@ async fn each_rate_limited_key_waits_for_its_own_failures() {
     assert_eq!(queue.num_requeues(&"bad"), 5);
 
     queue.add_all_rate_limited(["bad", "good"]);
-    assert_eq!(
-        runs(&queue, s(1)).await,
-        [(ms(5), "good"), (ms(160), "bad")]
-    );
+    assert_eq!(runs(&queue, s(1)).await, [(ms(5), "good"), (ms(160), "bad")]);
 
     queue.forget(&"bad");
     assert_eq!(queue.num_requeues(&"bad"), 0);
@@ -300,17 +286,9 @@ async fn a_repeated_rate_limited_add_counts_but_keeps_the_earlier_time() {
     queue.add_rate_limited("a");
     assert_eq!(queue.num_requeues(&"a"), 3);
     queue.forget(&"a");
-    assert_eq!(
-        runs(&queue, s(1)).await,
-        [(ms(5), "a")],
-        "forget does not cancel the retry"
-    );
+    assert_eq!(runs(&queue, s(1)).await, [(ms(5), "a")], "forget does not cancel the retry");
 
     queue.shut_down();
     queue.add_rate_limited("a");
-    assert_eq!(
-        queue.num_requeues(&"a"),
-        0,
-        "the limiter is not asked any more"
-    );
+    assert_eq!(queue.num_requeues(&"a"), 0, "the limiter is not asked any more");
 }

@@ -94,11 +94,7 @@ async fn dropped_it_leaves_nothing_running() {
         }
     };
     let call = parallelize(2, 2, 1, std::future::pending(), work);
-    assert!(
-        tokio::time::timeout(Duration::from_secs(1), call)
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(1), call).await.is_err());
     while Arc::strong_count(&held) > 1 {
         tokio::task::yield_now().await;
     }

@@ -90,11 +90,7 @@ impl Model {
     }
 
     fn promote(&mut self, now: Instant) {
-        let mut due: Vec<_> = self
-            .waiting
-            .iter()
-            .map(|(key, when)| (*when, *key))
-            .collect();
+        let mut due: Vec<_> = self.waiting.iter().map(|(key, when)| (*when, *key)).collect();
         due.retain(|((at, _), _)| *at <= now);
         due.sort_unstable();
         for (_, key) in due {
@@ -107,10 +103,7 @@ impl Model {
         let key = self.line.pop_front()?;
         self.dirty.remove(&key);
         self.owed.remove(&key);
-        assert!(
-            self.processing.insert(key),
-            "key {key} is held by two workers"
-        );
+        assert!(self.processing.insert(key), "key {key} is held by two workers");
         Some(key)
     }
 
@@ -257,34 +250,23 @@ impl Simulation {
 
     fn get(&mut self, worker: usize) {
         let now = self.now;
-        let step = self
-            .core
-            .poll_get(&mut self.tickets[worker], || now, || worker);
+        let step = self.core.poll_get(&mut self.tickets[worker], || now, || worker);
         self.model.promote(now);
         let expected = self.model.take();
         self.workers[worker] = match step {
             GetStep::Key(key) => {
                 assert_eq!(Some(key), expected, "the key handed out, and in order");
-                assert!(
-                    !self.workers.contains(&Worker::Holding(key)),
-                    "key {key} is held twice"
-                );
+                assert!(!self.workers.contains(&Worker::Holding(key)), "key {key} is held twice");
                 self.tally.runs += 1;
                 Worker::Holding(key)
             }
             GetStep::ShutDown => {
-                assert!(
-                    self.model.shut_down && expected.is_none(),
-                    "ended before its time"
-                );
+                assert!(self.model.shut_down && expected.is_none(), "ended before its time");
                 Worker::Ended
             }
             GetStep::Wait(until) => {
                 assert_eq!(expected, None, "sleeps though a key is ready");
-                assert!(
-                    !self.model.shut_down,
-                    "sleeps though the queue is shut down"
-                );
+                assert!(!self.model.shut_down, "sleeps though the queue is shut down");
                 Worker::Asleep { until }
             }
         };
@@ -315,9 +297,7 @@ impl Simulation {
         let now = self.now;
         self.core.shut_down(|| now);
         self.model.shut_down(now);
-        self.drains
-            .iter_mut()
-            .for_each(|(_, aborted)| *aborted = true);
+        self.drains.iter_mut().for_each(|(_, aborted)| *aborted = true);
         self.tally.shutdowns += 1;
     }
 
@@ -341,39 +321,19 @@ impl Simulation {
         assert_eq!(self.core.is_shutting_down(), model.shut_down);
         let drained = model.shut_down && model.line.is_empty() && model.processing.is_empty();
         for (drain, aborted) in &self.drains {
-            assert_eq!(
-                self.core.drain_is_over(*drain),
-                *aborted || drained,
-                "drain"
-            );
+            assert_eq!(self.core.drain_is_over(*drain), *aborted || drained, "drain");
         }
 
-        let asleep = self
-            .workers
-            .iter()
-            .any(|worker| matches!(worker, Worker::Asleep { .. }));
-        let woken = self
-            .workers
-            .iter()
-            .filter(|worker| **worker == Worker::Woken)
-            .count();
+        let asleep = self.workers.iter().any(|worker| matches!(worker, Worker::Asleep { .. }));
+        let woken = self.workers.iter().filter(|worker| **worker == Worker::Woken).count();
         if asleep {
-            assert!(
-                woken >= model.line.len(),
-                "a ready key and a sleeping worker, but no wake-up"
-            );
-            assert!(
-                woken > 0 || !model.shut_down,
-                "asleep though the queue is shut down"
-            );
+            assert!(woken >= model.line.len(), "a ready key and a sleeping worker, but no wake-up");
+            assert!(woken > 0 || !model.shut_down, "asleep though the queue is shut down");
             if let Some((first, _)) = model.waiting.values().min() {
                 let timed = self.workers.iter().any(
                     |worker| matches!(worker, Worker::Asleep { until: Some(at) } if at <= first),
                 );
-                assert!(
-                    timed || woken > 0,
-                    "nobody keeps the time for a waiting key"
-                );
+                assert!(timed || woken > 0, "nobody keeps the time for a waiting key");
             }
         }
     }
@@ -407,26 +367,14 @@ impl Simulation {
         }
         let model = &self.model;
         assert!(model.processing.is_empty());
-        assert!(
-            model.owed.is_empty(),
-            "added and never started: {:?}",
-            model.owed
-        );
-        assert!(
-            model.waiting.is_empty(),
-            "its time never came: {:?}",
-            model.waiting
-        );
+        assert!(model.owed.is_empty(), "added and never started: {:?}", model.owed);
+        assert!(model.waiting.is_empty(), "its time never came: {:?}", model.waiting);
     }
 }
 
 /// The key, or one that no worker holds: a stray `done` must do no harm.
 fn key_not_held(workers: &[Worker], key: u8) -> u8 {
-    if workers.contains(&Worker::Holding(key)) {
-        u8::MAX
-    } else {
-        key
-    }
+    if workers.contains(&Worker::Holding(key)) { u8::MAX } else { key }
 }
 
 /// Few values, so that different keys collide.
@@ -458,15 +406,7 @@ impl Tally {
     }
 
     fn assert_all_was_played(&self) {
-        let Self {
-            adds,
-            delays,
-            runs,
-            panics,
-            cancels,
-            shutdowns,
-            drains,
-        } = *self;
+        let Self { adds, delays, runs, panics, cancels, shutdowns, drains } = *self;
         let all = [adds, delays, runs, panics, cancels, shutdowns, drains];
         assert!(all.iter().all(|count| *count > 100), "{self:?}");
     }

@@ -81,10 +81,7 @@ async fn many_producers_and_workers_miss_nothing() {
             producer.unwrap();
         }
         // Every request must be seen by a run that started after it, delayed ones included.
-        while book
-            .iter()
-            .any(|book| book.seen.load(SeqCst) != book.asked.load(SeqCst))
-        {
+        while book.iter().any(|book| book.seen.load(SeqCst) != book.asked.load(SeqCst)) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         queue.shut_down_with_drain().await;

@@ -135,19 +135,13 @@ async fn drain_waits_for_ready_and_processed_keys() {
     let waker = Waker::from(Arc::clone(&woken));
     let mut cx = Context::from_waker(&waker);
     let mut drain = pin!(queue.shut_down_with_drain());
-    assert!(
-        !queue.is_shutting_down(),
-        "nothing happens before the first poll"
-    );
+    assert!(!queue.is_shutting_down(), "nothing happens before the first poll");
     assert!(drain.as_mut().poll(&mut cx).is_pending());
     assert!(queue.is_shutting_down());
 
     queue.add("c");
     queue.done(&"a");
-    assert!(
-        drain.as_mut().poll(&mut cx).is_pending(),
-        "b is still ready"
-    );
+    assert!(drain.as_mut().poll(&mut cx).is_pending(), "b is still ready");
     assert_eq!(queue.get().await, Some("b"));
     assert!(drain.as_mut().poll(&mut cx).is_pending(), "b is processed");
     let before = woken.count();
@@ -191,10 +185,7 @@ async fn drain_is_aborted_by_a_later_shut_down() {
         })
         .collect();
     tokio::task::yield_now().await;
-    assert!(
-        drains.iter().all(|drain| !drain.is_finished()),
-        "an earlier one does not abort it"
-    );
+    assert!(drains.iter().all(|drain| !drain.is_finished()), "an earlier one does not abort it");
     queue.shut_down();
     for drain in drains {
         drain.await.unwrap();
@@ -248,11 +239,7 @@ fn each_add_wakes_one_worker_the_longest_waiting_first() {
     let mut gets: Vec<_> = (0..3).map(|_| Box::pin(queue.get())).collect();
     for (get, woken) in gets.iter_mut().zip(&woken) {
         let waker = Waker::from(Arc::clone(woken));
-        assert!(
-            get.as_mut()
-                .poll(&mut Context::from_waker(&waker))
-                .is_pending()
-        );
+        assert!(get.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     }
     let counts = || woken.each_ref().map(|woken| woken.count());
     queue.add(1);
@@ -281,11 +268,7 @@ fn a_dropped_get_passes_its_wake_up_on() {
     let mut gets: Vec<_> = (0..2).map(|_| Box::pin(queue.get())).collect();
     for (get, woken) in gets.iter_mut().zip(&woken) {
         let waker = Waker::from(Arc::clone(woken));
-        assert!(
-            get.as_mut()
-                .poll(&mut Context::from_waker(&waker))
-                .is_pending()
-        );
+        assert!(get.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     }
     queue.add("a");
     assert_eq!((woken[0].count(), woken[1].count()), (1, 0));
@@ -303,10 +286,7 @@ static BROKEN: AtomicUsize = AtomicUsize::new(0);
 
 impl Clone for BreaksOnce {
     fn clone(&self) -> Self {
-        assert!(
-            BROKEN.fetch_add(1, Ordering::SeqCst) > 0,
-            "this is the panic"
-        );
+        assert!(BROKEN.fetch_add(1, Ordering::SeqCst) > 0, "this is the panic");
         Self(self.0)
     }
 }
@@ -341,11 +321,7 @@ fn a_get_moved_to_another_task_wakes_that_one() {
     let mut get = pin!(queue.get());
     for woken in [&first, &second] {
         let waker = Waker::from(Arc::clone(woken));
-        assert!(
-            get.as_mut()
-                .poll(&mut Context::from_waker(&waker))
-                .is_pending()
-        );
+        assert!(get.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     }
     queue.add("a");
     assert_eq!((first.count(), second.count()), (0, 1));

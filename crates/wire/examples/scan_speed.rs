@@ -12,9 +12,7 @@ use kubewright_wire::{FrameSplitter, ListSplitter, RawObject, RawWatchEvent};
 use serde_json::{Value, json};
 
 fn main() {
-    let mut arguments = std::env::args()
-        .skip(1)
-        .map(|text| text.parse().expect("a number"));
+    let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
     let count: usize = arguments.next().unwrap_or(20_000);
     let chunk: usize = arguments.next().unwrap_or(16 * 1024);
 
@@ -29,14 +27,9 @@ fn main() {
         .collect::<String>()
         .into();
     drop(pods);
-    println!(
-        "{count} pods, {} MB, chunks of {chunk} bytes",
-        list.len() / 1_000_000
-    );
+    println!("{count} pods, {} MB, chunks of {chunk} bytes", list.len() / 1_000_000);
 
-    measure("cut into items", list.len(), || {
-        cut_list(&list, chunk, drop)
-    });
+    measure("cut into items", list.len(), || cut_list(&list, chunk, drop));
     let stripped = measure("cut, check, strip, copy, keep", list.len(), || {
         let mut stripped = Vec::with_capacity(count);
         cut_list(&list, chunk, |item| {
@@ -45,11 +38,7 @@ fn main() {
         stripped
     });
     let kept: usize = stripped.iter().map(|pod| pod.bytes().len()).sum();
-    println!(
-        "    {} MB stay, {} bytes a pod",
-        kept / 1_000_000,
-        kept / count
-    );
+    println!("    {} MB stay, {} bytes a pod", kept / 1_000_000, kept / count);
     let mut items = Vec::with_capacity(count);
     cut_list(&list, list.len(), |item| items.push(item));
     measure("check, strip, copy", list.len(), || {
@@ -62,26 +51,17 @@ fn main() {
             black_box(RawObject::from_json(item).expect("a pod"));
         }
     });
-    measure(
-        "watch events: cut, check, strip, copy",
-        frames.len(),
-        || {
-            let mut splitter = FrameSplitter::new();
-            for start in (0..frames.len()).step_by(chunk) {
-                splitter.feed(frames.slice(start..frames.len().min(start + chunk)));
-                while let Some(frame) = splitter.next_frame() {
-                    black_box(
-                        RawWatchEvent::parse(frame.expect("a frame"), true).expect("an event"),
-                    );
-                }
+    measure("watch events: cut, check, strip, copy", frames.len(), || {
+        let mut splitter = FrameSplitter::new();
+        for start in (0..frames.len()).step_by(chunk) {
+            splitter.feed(frames.slice(start..frames.len().min(start + chunk)));
+            while let Some(frame) = splitter.next_frame() {
+                black_box(RawWatchEvent::parse(frame.expect("a frame"), true).expect("an event"));
             }
-        },
-    );
+        }
+    });
     measure("one label of each", kept, || {
-        stripped
-            .iter()
-            .filter(|pod| pod.label("tier").as_deref() == Some("backend"))
-            .count()
+        stripped.iter().filter(|pod| pod.label("tier").as_deref() == Some("backend")).count()
     });
     measure("one field of each", kept, || {
         stripped
@@ -110,11 +90,7 @@ fn measure<T>(what: &str, bytes: usize, mut run: impl FnMut() -> T) -> T {
         best = best.min(start.elapsed().as_secs_f64());
         result = Some(last);
     }
-    println!(
-        "{what:40} {:7.1} ms  {:6.0} MB/s",
-        best * 1e3,
-        bytes as f64 / best / 1e6
-    );
+    println!("{what:40} {:7.1} ms  {:6.0} MB/s", best * 1e3, bytes as f64 / best / 1e6);
     result.expect("three runs")
 }
 
@@ -172,13 +148,8 @@ fn pod(i: usize) -> Value {
             "f:volumeMounts": {".": {}, "k:{\"mountPath\":\"/etc/config\"}": {".": {}, "f:mountPath": {}, "f:name": {}}, "k:{\"mountPath\":\"/var/lib/data\"}": {".": {}, "f:mountPath": {}, "f:name": {}}}}),
         )
     };
-    let conditions = [
-        "PodScheduled",
-        "Initialized",
-        "ContainersReady",
-        "Ready",
-        "PodReadyToStartContainers",
-    ];
+    let conditions =
+        ["PodScheduled", "Initialized", "ContainersReady", "Ready", "PodReadyToStartContainers"];
     let container_status = |name: &str| {
         json!({"name": name, "state": {"running": {"startedAt": time}}, "lastState": {}, "ready": true,
         "restartCount": 0, "image": format!("registry.example.com/team/{name}:v1.2.3"), "imageID": format!("registry.example.com/team/{name}@sha256:{:064x}", 12345),

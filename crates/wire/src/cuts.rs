@@ -31,12 +31,8 @@ impl Cuts {
 
     /// Where a byte that stays is afterwards.
     pub(crate) fn moved(&self, offset: usize) -> usize {
-        let before: usize = self
-            .0
-            .iter()
-            .take_while(|cut| cut.end <= offset)
-            .map(ExactSizeIterator::len)
-            .sum();
+        let before: usize =
+            self.0.iter().take_while(|cut| cut.end <= offset).map(ExactSizeIterator::len).sum();
         offset - before
     }
 }

@@ -26,9 +26,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
 fn offset_of(json: &[u8], error: &serde_json::Error) -> usize {
     let line_start = match error.line() {
         0 | 1 => 0,
-        line => memchr::memchr_iter(b'\n', json)
-            .nth(line - 2)
-            .map_or(0, |newline| newline + 1),
+        line => memchr::memchr_iter(b'\n', json).nth(line - 2).map_or(0, |newline| newline + 1),
     };
     line_start + error.column()
 }
@@ -54,11 +52,7 @@ fn child_at(json: &[u8], start: usize, offset: usize) -> Scan<Option<(String, us
                 if (value.start..=value.end).contains(&offset) {
                     let key = key.read(json);
                     let plain = !key.is_empty() && !key.contains(['.', '[', ']', '/']);
-                    let part = if plain {
-                        format!(".{key}")
-                    } else {
-                        format!("[{key}]")
-                    };
+                    let part = if plain { format!(".{key}") } else { format!("[{key}]") };
                     return Ok(Some((part, value.start)));
                 }
             }

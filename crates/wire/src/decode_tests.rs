@@ -18,45 +18,28 @@ fn numbers_and_names_of_ports_decode_and_keep_their_kind() {
     for port in [json!(8080), json!("http"), json!("8080"), json!(0)] {
         let pod: Pod = raw(&probe(&port)).decode().unwrap();
         let printed = serde_json::to_value(&pod).unwrap();
-        assert_eq!(
-            printed["spec"]["containers"][1]["livenessProbe"]["httpGet"]["port"],
-            port
-        );
+        assert_eq!(printed["spec"]["containers"][1]["livenessProbe"]["httpGet"]["port"], port);
         let from_value: Pod = serde_json::from_value(probe(&port)).unwrap();
         assert_eq!(pod, from_value);
     }
     let service =
         json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80, "targetPort": 0}]}});
     let service: Service = raw(&service).decode().unwrap();
-    assert_eq!(
-        serde_json::to_value(&service).unwrap()["spec"]["ports"][0]["targetPort"],
-        0
-    );
+    assert_eq!(serde_json::to_value(&service).unwrap()["spec"]["ports"][0]["targetPort"], 0);
 }
 
 #[test]
 fn a_field_that_does_not_fit_is_named() {
     let at = "spec.containers[1].livenessProbe.httpGet.port";
-    for port in [
-        json!(3_000_000_000_u32),
-        json!(1.5),
-        json!(true),
-        json!({}),
-        json!([]),
-    ] {
+    for port in [json!(3_000_000_000_u32), json!(1.5), json!(true), json!({}), json!([])] {
         for pretty in [false, true] {
             let json = crate::test_support::write(&probe(&port), pretty);
-            let error = RawObject::from_json(json)
-                .unwrap()
-                .decode::<Pod>()
-                .unwrap_err();
+            let error = RawObject::from_json(json).unwrap().decode::<Pod>().unwrap_err();
             assert!(error.is_decode());
             assert_eq!(error.field(), Some(at), "{error}");
             assert_eq!(error.object_key().unwrap().as_str(), "shop/web");
             assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("cannot decode Pod shop/web: {at}: ")),
+                error.to_string().starts_with(&format!("cannot decode Pod shop/web: {at}: ")),
                 "{error}"
             );
         }
@@ -68,22 +51,10 @@ fn fields_of_every_shape_are_named() {
     let cases = [
         (json!({"spec": {"nodeName": 5}}), "spec.nodeName"),
         (json!({"spec": []}), "spec"),
-        (
-            json!({"spec": {"containers": {"name": "x"}}}),
-            "spec.containers",
-        ),
-        (
-            json!({"spec": {"nodeSelector": {"a.b/c": [1, 2]}}}),
-            "spec.nodeSelector[a.b/c]",
-        ),
-        (
-            json!({"metadata": {"creationTimestamp": "yesterday"}}),
-            "metadata.creationTimestamp",
-        ),
-        (
-            json!({"metadata": {"selfLink": {"a": {"b": 1}}}}),
-            "metadata.selfLink",
-        ),
+        (json!({"spec": {"containers": {"name": "x"}}}), "spec.containers"),
+        (json!({"spec": {"nodeSelector": {"a.b/c": [1, 2]}}}), "spec.nodeSelector[a.b/c]"),
+        (json!({"metadata": {"creationTimestamp": "yesterday"}}), "metadata.creationTimestamp"),
+        (json!({"metadata": {"selfLink": {"a": {"b": 1}}}}), "metadata.selfLink"),
     ];
     for (value, at) in cases {
         let error = raw(&value).decode::<Pod>().unwrap_err();
@@ -111,29 +82,18 @@ fn values_are_not_shown() {
         json!({"p": 774411}),
         json!({"p": ["774411"]}),
     ] {
-        let error = raw(&json!({"metadata": {"name": "s"}, "data": data}))
-            .decode::<Secret>()
-            .unwrap_err();
-        assert!(
-            error.is_decode() && error.field().unwrap().starts_with("data"),
-            "{error}"
-        );
+        let error =
+            raw(&json!({"metadata": {"name": "s"}, "data": data})).decode::<Secret>().unwrap_err();
+        assert!(error.is_decode() && error.field().unwrap().starts_with("data"), "{error}");
         let text = format!("{error} {error:?}");
-        assert!(
-            !text.contains("hunter2") && !text.contains("774411"),
-            "{text}"
-        );
+        assert!(!text.contains("hunter2") && !text.contains("774411"), "{text}");
     }
 }
 
 #[test]
 fn types_beside_the_built_in_ones_decode() {
     use kubewright_meta::Unstructured;
-    let object: Unstructured = raw(&json!({"metadata": {"name": "x"}, "spec": {"a": 1}}))
-        .decode()
-        .unwrap();
-    assert_eq!(
-        (Object::name(&object), object.field(&["spec", "a"])),
-        ("x", Some(&json!(1)))
-    );
+    let object: Unstructured =
+        raw(&json!({"metadata": {"name": "x"}, "spec": {"a": 1}})).decode().unwrap();
+    assert_eq!((Object::name(&object), object.field(&["spec", "a"])), ("x", Some(&json!(1))));
 }

@@ -15,47 +15,16 @@ pub struct Error(Box<Kind>);
 
 #[derive(Debug)]
 enum Kind {
-    Malformed {
-        what: Cow<'static, str>,
-        key: Option<ObjectKey>,
-        fault: SyntaxError,
-    },
-    Protobuf {
-        what: String,
-        path: String,
-        problem: String,
-    },
-    TooLarge {
-        what: &'static str,
-        limit: usize,
-    },
-    Truncated {
-        what: &'static str,
-    },
-    Unexpected {
-        wanted: &'static str,
-        found: String,
-    },
+    Malformed { what: Cow<'static, str>, key: Option<ObjectKey>, fault: SyntaxError },
+    Protobuf { what: String, path: String, problem: String },
+    TooLarge { what: &'static str, limit: usize },
+    Truncated { what: &'static str },
+    Unexpected { wanted: &'static str, found: String },
     Refused(StatusError),
-    Decode {
-        into: &'static str,
-        key: Option<ObjectKey>,
-        path: String,
-        message: String,
-    },
-    Encode {
-        from: &'static str,
-        key: ObjectKey,
-        message: String,
-    },
-    UnknownEvent {
-        name: String,
-        key: Option<ObjectKey>,
-    },
-    FieldPath {
-        path: String,
-        problem: &'static str,
-    },
+    Decode { into: &'static str, key: Option<ObjectKey>, path: String, message: String },
+    Encode { from: &'static str, key: ObjectKey, message: String },
+    UnknownEvent { name: String, key: Option<ObjectKey> },
+    FieldPath { path: String, problem: &'static str },
 }
 
 impl Error {
@@ -64,11 +33,7 @@ impl Error {
         key: Option<ObjectKey>,
         fault: SyntaxError,
     ) -> Self {
-        Self(Box::new(Kind::Malformed {
-            what: what.into(),
-            key,
-            fault,
-        }))
+        Self(Box::new(Kind::Malformed { what: what.into(), key, fault }))
     }
 
     pub(crate) fn malformed_protobuf(
@@ -76,11 +41,7 @@ impl Error {
         path: String,
         problem: &impl fmt::Display,
     ) -> Self {
-        Self(Box::new(Kind::Protobuf {
-            what: what.to_owned(),
-            path,
-            problem: problem.to_string(),
-        }))
+        Self(Box::new(Kind::Protobuf { what: what.to_owned(), path, problem: problem.to_string() }))
     }
 
     pub(crate) fn too_large(what: &'static str, limit: usize) -> Self {
@@ -100,21 +61,12 @@ impl Error {
     }
 
     pub(crate) fn decode<K>(key: Option<ObjectKey>, path: String, message: String) -> Self {
-        Self(Box::new(Kind::Decode {
-            into: short_name::<K>(),
-            key,
-            path,
-            message,
-        }))
+        Self(Box::new(Kind::Decode { into: short_name::<K>(), key, path, message }))
     }
 
     pub(crate) fn encode<K>(key: ObjectKey, error: &serde_json::Error) -> Self {
         let message = error.to_string();
-        Self(Box::new(Kind::Encode {
-            from: short_name::<K>(),
-            key,
-            message,
-        }))
+        Self(Box::new(Kind::Encode { from: short_name::<K>(), key, message }))
     }
 
     pub(crate) fn unknown_event(name: &str, key: Option<ObjectKey>) -> Self {
@@ -123,10 +75,7 @@ impl Error {
     }
 
     pub(crate) fn field_path(path: &str, problem: &'static str) -> Self {
-        Self(Box::new(Kind::FieldPath {
-            path: path.to_owned(),
-            problem,
-        }))
+        Self(Box::new(Kind::FieldPath { path: path.to_owned(), problem }))
     }
 
     /// The bytes are neither JSON nor, where that is read, protobuf; or no object with Kubernetes metadata.
@@ -221,11 +170,7 @@ impl fmt::Display for Error {
                     fault.offset
                 )
             }
-            Kind::Protobuf {
-                what,
-                path,
-                problem,
-            } => {
+            Kind::Protobuf { what, path, problem } => {
                 write!(f, "malformed protobuf of {what}: ")?;
                 if !path.is_empty() {
                     write!(f, "{path}: ")?;
@@ -236,21 +181,13 @@ impl fmt::Display for Error {
                 write!(f, "{what} is larger than the limit of {limit} bytes")
             }
             Kind::Truncated { what } => {
-                write!(
-                    f,
-                    "{what} ends too early: the connection was cut; try again"
-                )
+                write!(f, "{what} ends too early: the connection was cut; try again")
             }
             Kind::Unexpected { wanted, found } => write!(f, "expected {wanted}, got {found}"),
             Kind::Refused(status) => {
                 write!(f, "expected a list of objects, got a refusal: {status}")
             }
-            Kind::Decode {
-                into,
-                key,
-                path,
-                message,
-            } => {
+            Kind::Decode { into, key, path, message } => {
                 write!(f, "cannot decode {into}{}: ", Of(key.as_ref()))?;
                 if !path.is_empty() {
                     write!(f, "{path}: ")?;

@@ -14,10 +14,7 @@ fn fields_are_found_by_path() {
     assert_eq!(field("spec.nodeName"), Some(json!("n")));
     assert_eq!(field("spec.containers.1.image"), Some(json!("two")));
     assert_eq!(field("spec.containers.0"), Some(json!({"image": "one"})));
-    assert_eq!(
-        field(r"metadata.annotations.example\.com/owner"),
-        Some(json!("me"))
-    );
+    assert_eq!(field(r"metadata.annotations.example\.com/owner"), Some(json!("me")));
     assert_eq!(field(r"metadata.annotations.back\\slash"), Some(json!("b")));
     assert_eq!(field("spec.none"), Some(Value::Null));
     assert_eq!(field("spec.x"), Some(json!(2)));
@@ -32,15 +29,9 @@ fn fields_are_found_by_path() {
         assert_eq!(field(absent), None, "{absent}");
     }
     assert_eq!(pod.field_as::<u8>("spec.replicas").unwrap(), Some(3));
-    assert_eq!(
-        pod.field_bytes("spec.containers.1").unwrap(),
-        Some(&br#"{"image":"two"}"#[..])
-    );
+    assert_eq!(pod.field_bytes("spec.containers.1").unwrap(), Some(&br#"{"image":"two"}"#[..]));
     let error = pod.field_as::<Vec<u8>>("spec.containers").unwrap_err();
-    assert_eq!(
-        (error.field(), error.is_decode()),
-        (Some("spec.containers[0]"), true)
-    );
+    assert_eq!((error.field(), error.is_decode()), (Some("spec.containers[0]"), true));
 }
 
 #[test]
@@ -48,12 +39,7 @@ fn paths_that_make_no_sense_are_errors() {
     let pod = RawObject::from_json(POD).unwrap();
     for path in ["", ".", "spec.", ".spec", "a..b", r"a\", r"a\b"] {
         let error = pod.field(path).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with(&format!("field path {path:?}: ")),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with(&format!("field path {path:?}: ")), "{error}");
         assert!(pod.without_fields(&[path]).is_err());
     }
 }
@@ -74,32 +60,20 @@ fn fields_are_removed_by_path() {
             &["spec.a", "spec.b"],
             r#"{"metadata":{"name":"a","labels":{"x":"1","y":"2"}},"spec":{},"status":{}}"#,
         ),
-        (
-            &["metadata", "spec.b.c", "spec.b"],
-            r#"{"spec":{"a":1},"status":{}}"#,
-        ),
-        (
-            &["spec", "status"],
-            r#"{"metadata":{"name":"a","labels":{"x":"1","y":"2"}}}"#,
-        ),
+        (&["metadata", "spec.b.c", "spec.b"], r#"{"spec":{"a":1},"status":{}}"#),
+        (&["spec", "status"], r#"{"metadata":{"name":"a","labels":{"x":"1","y":"2"}}}"#),
         (
             &["spec.a", "status", "metadata.name"],
             r#"{"metadata":{"labels":{"x":"1","y":"2"}},"spec":{"b":{"c":2}}}"#,
         ),
-        (
-            &["gone", "spec.a.b", "metadata.gone"],
-            std::str::from_utf8(pod.bytes()).unwrap(),
-        ),
+        (&["gone", "spec.a.b", "metadata.gone"], std::str::from_utf8(pod.bytes()).unwrap()),
     ];
     for (paths, expected) in cases {
         let left = pod.without_fields(paths).unwrap();
         assert_eq!(left.bytes(), expected, "{paths:?}");
     }
     assert_eq!(
-        pod.without_fields(&["metadata.labels.x"])
-            .unwrap()
-            .label("y")
-            .as_deref(),
+        pod.without_fields(&["metadata.labels.x"]).unwrap().label("y").as_deref(),
         Some("2")
     );
 }

@@ -78,10 +78,8 @@ impl FrameSplitter {
                         Some(b'{') => self.state = State::Frame(Nesting::opened()),
                         Some(_) => {
                             self.state = State::Garbage;
-                            let fault = SyntaxError {
-                                offset: self.offset,
-                                problem: "expected an object",
-                            };
+                            let fault =
+                                SyntaxError { offset: self.offset, problem: "expected an object" };
                             return Some(Err(Error::malformed("watch stream", None, fault)));
                         }
                     }
@@ -93,11 +91,8 @@ impl FrameSplitter {
                     let taken = end.unwrap_or(chunk.len());
                     if self.partial.len() + taken > MAX_OBJECT_BYTES {
                         let nesting = nesting.clone();
-                        self.state = if end.is_some() {
-                            State::Between
-                        } else {
-                            State::TooLarge(nesting)
-                        };
+                        self.state =
+                            if end.is_some() { State::Between } else { State::TooLarge(nesting) };
                         self.partial = Vec::new();
                         chunk.advance(taken);
                         self.offset += taken;
@@ -147,10 +142,7 @@ impl FrameSplitter {
     pub fn finish(mut self) -> Result<(), Error> {
         if self.next_frame().transpose()?.is_some() {
             let problem = "not all of its events were taken before the end";
-            let fault = SyntaxError {
-                offset: self.offset,
-                problem,
-            };
+            let fault = SyntaxError { offset: self.offset, problem };
             return Err(Error::malformed("watch stream", None, fault));
         }
         match self.state {

@@ -102,11 +102,7 @@ fn frames_left_behind_are_an_error() {
     let mut splitter = FrameSplitter::new();
     splitter.feed("{}\n".into());
     assert!(
-        splitter
-            .finish()
-            .unwrap_err()
-            .to_string()
-            .contains("not all of its events were taken")
+        splitter.finish().unwrap_err().to_string().contains("not all of its events were taken")
     );
 }
 

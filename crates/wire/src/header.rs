@@ -28,9 +28,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn of(self, bytes: &[u8]) -> &[u8] {
-        bytes
-            .get(self.start as usize..self.end as usize)
-            .unwrap_or_default()
+        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
@@ -51,11 +49,7 @@ impl Header {
     /// A text of the header; empty where the object has none.
     pub(crate) fn text<'a>(&'a self, field: Field, bytes: &'a [u8]) -> &'a str {
         let index = field as usize;
-        if let Some(text) = self
-            .unescaped
-            .as_ref()
-            .and_then(|texts| texts[index].as_deref())
-        {
+        if let Some(text) = self.unescaped.as_ref().and_then(|texts| texts[index].as_deref()) {
             return text;
         }
         // All the bytes were checked to be UTF-8, and places lie between quotes.
@@ -106,10 +100,7 @@ impl Found {
 
     fn metadata(&mut self, scanner: &mut Scanner<'_>, strip: bool, cuts: &mut Cuts) -> Scan<()> {
         let [api_version, kind, ..] = self.texts;
-        *self = Self {
-            texts: [api_version, kind, None, None, None],
-            ..Self::default()
-        };
+        *self = Self { texts: [api_version, kind, None, None, None], ..Self::default() };
         if is_null(scanner, "metadata is not an object", b'{')? {
             return Ok(());
         }
@@ -177,27 +168,18 @@ impl Found {
             let (start, end) = range.unwrap_or_default();
             // The size limit keeps offsets within 32 bits.
             let moved = |offset| u32::try_from(cuts.moved(offset)).unwrap_or(0);
-            Place {
-                start: moved(start),
-                end: moved(end),
-            }
+            Place { start: moved(start), end: moved(end) }
         };
-        let unescaped = self
-            .texts
-            .iter()
-            .any(|text| text.is_some_and(|text| text.escaped))
-            .then(|| {
+        let unescaped =
+            self.texts.iter().any(|text| text.is_some_and(|text| text.escaped)).then(|| {
                 Box::new(self.texts.map(|text| {
-                    text.filter(|text| text.escaped)
-                        .map(|text| text.read(bytes).into())
+                    text.filter(|text| text.escaped).map(|text| text.read(bytes).into())
                 }))
             });
         Header {
             key: self.key(bytes),
             generation: self.generation,
-            texts: self
-                .texts
-                .map(|text| place(text.map(|text| (text.start, text.end)))),
+            texts: self.texts.map(|text| place(text.map(|text| (text.start, text.end)))),
             unescaped,
             labels: place(self.labels),
             annotations: place(self.annotations),
@@ -230,10 +212,7 @@ fn time(scanner: &mut Scanner<'_>) -> Scan<Option<Text>> {
     if text.is_some() {
         let quoted = &scanner.bytes()[start..scanner.offset()];
         if serde_json::from_slice::<Time>(quoted).is_err() {
-            return Err(SyntaxError {
-                offset: start,
-                problem: PROBLEM,
-            });
+            return Err(SyntaxError { offset: start, problem: PROBLEM });
         }
     }
     Ok(text)
@@ -245,15 +224,11 @@ fn generation(scanner: &mut Scanner<'_>) -> Scan<Option<i64>> {
         return scanner.skip_value(2).map(|_| None);
     }
     let digits = &scanner.bytes()[scanner.skip_value(2)?];
-    match std::str::from_utf8(digits)
-        .ok()
-        .and_then(|digits| digits.parse().ok())
-    {
+    match std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()) {
         Some(generation) => Ok(Some(generation)),
-        None => Err(SyntaxError {
-            offset: start,
-            problem: "metadata.generation is not a whole number",
-        }),
+        None => {
+            Err(SyntaxError { offset: start, problem: "metadata.generation is not a whole number" })
+        }
     }
 }
 

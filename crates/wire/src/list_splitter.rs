@@ -126,11 +126,7 @@ impl ListSplitter {
         }
         if self.next_item().transpose()?.is_some() {
             let problem = "not all of its items were taken before the end";
-            return Err(Failure::Syntax(SyntaxError {
-                offset: self.offset,
-                problem,
-            })
-            .into());
+            return Err(Failure::Syntax(SyntaxError { offset: self.offset, problem }).into());
         }
         match self.state {
             State::End => self.envelope.finish(),
@@ -140,10 +136,8 @@ impl ListSplitter {
 
     /// Goes on by at least one byte, of which `byte` is the first, or changes the state.
     fn step(&mut self, byte: u8) -> Result<Option<Bytes>, Failure> {
-        let skips_space = !matches!(
-            self.state,
-            State::InKey(_) | State::InValue(..) | State::InItem(_)
-        );
+        let skips_space =
+            !matches!(self.state, State::InKey(_) | State::InValue(..) | State::InItem(_));
         if skips_space && is_space(byte) {
             self.skip(1);
             return Ok(None);
@@ -245,9 +239,7 @@ impl ListSplitter {
         self.keep(taken)?;
         if end.is_some() {
             let key = std::mem::take(&mut self.partial);
-            let text = Scanner::new(&key)
-                .text()
-                .map_err(|fault| self.inside(key.len(), fault))?;
+            let text = Scanner::new(&key).text().map_err(|fault| self.inside(key.len(), fault))?;
             self.state = State::Colon(Member::named(&text.read(&key)));
         }
         Ok(())
@@ -291,9 +283,9 @@ impl ListSplitter {
         let end = match inside {
             Inside::Nested(nesting) => nesting.advance(chunk),
             Inside::Text(text) => text.advance(chunk),
-            Inside::Scalar => chunk
-                .iter()
-                .position(|byte| is_space(*byte) || matches!(byte, b',' | b'}')),
+            Inside::Scalar => {
+                chunk.iter().position(|byte| is_space(*byte) || matches!(byte, b',' | b'}'))
+            }
         };
         let taken = end.unwrap_or(chunk.len());
         if member.is_kept() {
@@ -310,14 +302,8 @@ impl ListSplitter {
         }
         let value = std::mem::take(&mut self.partial);
         let length = value.len();
-        self.envelope
-            .set(member, value)
-            .map_err(|fault| self.inside(length, fault))?;
-        if self.envelope.is_table() {
-            Err(Failure::Table)
-        } else {
-            Ok(())
-        }
+        self.envelope.set(member, value).map_err(|fault| self.inside(length, fault))?;
+        if self.envelope.is_table() { Err(Failure::Table) } else { Ok(()) }
     }
 
     fn expect(&mut self, byte: u8, wanted: u8, problem: &'static str) -> Result<(), Failure> {
@@ -348,10 +334,7 @@ impl ListSplitter {
     }
 
     fn fail<T>(&self, problem: &'static str) -> Result<T, Failure> {
-        Err(Failure::Syntax(SyntaxError {
-            offset: self.offset,
-            problem,
-        }))
+        Err(Failure::Syntax(SyntaxError { offset: self.offset, problem }))
     }
 
     /// A fault inside the `length` bytes before the current one.

@@ -30,10 +30,7 @@ fn a_list_is_the_same_wherever_it_is_cut() {
     let check = |chunks: Vec<Bytes>| {
         let (items, end) = split(chunks).unwrap();
         assert_eq!(items, [r#"{"a":"}é🦀"}"#, r#"{"b":[{}]}"#, "{}"]);
-        assert_eq!(
-            (end.kind.as_str(), end.api_version.as_str()),
-            ("PodList", "v1")
-        );
+        assert_eq!((end.kind.as_str(), end.api_version.as_str()), ("PodList", "v1"));
         assert_eq!(
             (end.resource_version.as_str(), end.continue_token.as_deref()),
             ("77", Some("a\"b"))
@@ -61,14 +58,7 @@ fn a_list_that_is_cut_is_an_error() {
 #[test]
 fn the_version_may_come_last_and_fields_may_be_missing() {
     let (items, end) = whole(r#"{"items":[{"a":1}],"kind":"WidgetList","metadata":{"continue":"","resourceVersion":"9"}}"#).unwrap();
-    assert_eq!(
-        (
-            items.len(),
-            end.resource_version.as_str(),
-            end.continue_token
-        ),
-        (1, "9", None)
-    );
+    assert_eq!((items.len(), end.resource_version.as_str(), end.continue_token), (1, "9", None));
     for (json, count) in [
         (r#"{"items":null}"#, 0),
         (r#"{"items":[ ]}"#, 0),
@@ -142,32 +132,14 @@ fn items_and_members_are_bounded() {
         format!(r#"{{"{long}":1}}"#),
     ] {
         for size in [70_000, json.len()] {
-            assert!(
-                split(chunks(json.as_bytes(), &[size]))
-                    .unwrap_err()
-                    .is_too_large()
-            );
+            assert!(split(chunks(json.as_bytes(), &[size])).unwrap_err().is_too_large());
         }
     }
     // What nobody looks at may be of any size.
-    assert_eq!(
-        whole(&format!(r#"{{"x":"{long}","items":[{{}}]}}"#))
-            .unwrap()
-            .0
-            .len(),
-        1
-    );
-    let deep = format!(
-        r#"{{"items":[{}{}]}}"#,
-        r#"{"a":"#.repeat(100_000),
-        "}".repeat(100_000)
-    );
+    assert_eq!(whole(&format!(r#"{{"x":"{long}","items":[{{}}]}}"#)).unwrap().0.len(), 1);
+    let deep = format!(r#"{{"items":[{}{}]}}"#, r#"{"a":"#.repeat(100_000), "}".repeat(100_000));
     let (items, _) = whole(&deep).unwrap();
-    assert!(
-        crate::RawObject::from_json(&items[0])
-            .unwrap_err()
-            .is_malformed()
-    );
+    assert!(crate::RawObject::from_json(&items[0]).unwrap_err().is_malformed());
 }
 
 #[test]
@@ -185,13 +157,7 @@ fn after_an_error_nothing_comes_and_the_end_repeats_it() {
 fn items_left_behind_are_an_error() {
     let mut splitter = ListSplitter::new();
     splitter.feed(r#"{"items":[{"a":1}]}"#.into());
-    assert!(
-        splitter
-            .finish()
-            .unwrap_err()
-            .to_string()
-            .contains("not all of its items were taken")
-    );
+    assert!(splitter.finish().unwrap_err().to_string().contains("not all of its items were taken"));
     let mut splitter = ListSplitter::new();
     splitter.feed(r#"{"items":[]}"#.into());
     assert!(splitter.finish().is_ok());
@@ -201,11 +167,7 @@ fn items_left_behind_are_an_error() {
 fn an_item_within_a_chunk_is_not_copied() {
     let chunk = Bytes::from(LIST);
     let (items, _) = split([chunk.clone()]).unwrap();
-    assert!(
-        items
-            .iter()
-            .all(|item| chunk.as_ptr_range().contains(&item.as_ptr()))
-    );
+    assert!(items.iter().all(|item| chunk.as_ptr_range().contains(&item.as_ptr())));
 }
 
 proptest! {

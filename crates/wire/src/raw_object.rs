@@ -83,17 +83,11 @@ impl RawObject {
             // Where it is in the bytes as they came.
             let offset =
                 std::str::from_utf8(json).map_or_else(|e| e.valid_up_to(), |_| error.valid_up_to());
-            let fault = SyntaxError {
-                offset,
-                problem: "not valid UTF-8",
-            };
+            let fault = SyntaxError { offset, problem: "not valid UTF-8" };
             return Err(Error::malformed("object", found.key_if_named(json), fault));
         }
         let header = found.into_header(json, &cuts);
-        Ok(Self(Arc::new(Inner {
-            bytes: kept.into(),
-            header,
-        })))
+        Ok(Self(Arc::new(Inner { bytes: kept.into(), header })))
     }
 
     /// The object's JSON.
@@ -222,10 +216,7 @@ impl RawObject {
     /// # Errors
     /// As [`field`](Self::field).
     pub fn without_fields(&self, paths: &[&str]) -> Result<Self, Error> {
-        let paths = paths
-            .iter()
-            .map(|path| path.parse())
-            .collect::<Result<Vec<FieldPath>, _>>()?;
+        let paths = paths.iter().map(|path| path.parse()).collect::<Result<Vec<FieldPath>, _>>()?;
         match remove(self.bytes(), &paths) {
             Some(json) => Self::from_json(json),
             None => Ok(self.clone()),

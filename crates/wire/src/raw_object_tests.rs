@@ -27,10 +27,7 @@ fn the_header_is_read() {
     assert_eq!((object.uid(), object.resource_version()), ("u-1", "0009"));
     assert_eq!(object.generation(), Some(3));
     assert!(object.is_being_deleted());
-    assert_eq!(
-        object.deletion_timestamp().unwrap().0.to_string(),
-        "2026-01-02T03:04:05Z"
-    );
+    assert_eq!(object.deletion_timestamp().unwrap().0.to_string(), "2026-01-02T03:04:05Z");
     assert_eq!(object.label("app").as_deref(), Some("web"));
     assert_eq!(object.label("empty").as_deref(), Some(""));
     assert_eq!(object.label("ap"), None);
@@ -49,32 +46,18 @@ fn the_header_is_read() {
 fn absent_and_null_fields_read_as_absent() {
     let nulls = r#"{"kind":null,"metadata":{"name":"a","namespace":null,"uid":null,"labels":null,"annotations":null,
         "generation":null,"finalizers":null,"ownerReferences":null,"deletionTimestamp":null},"spec":null}"#;
-    for json in [
-        nulls,
-        r#"{"metadata":{"name":"a","labels":{},"finalizers":[]}}"#,
-    ] {
+    for json in [nulls, r#"{"metadata":{"name":"a","labels":{},"finalizers":[]}}"#] {
         let object = raw(json);
         assert_eq!(object.key(), &ObjectKey::cluster("a"));
-        assert_eq!(
-            (object.api_version(), object.kind(), object.generation()),
-            (None, None, None)
-        );
+        assert_eq!((object.api_version(), object.kind(), object.generation()), (None, None, None));
         assert_eq!((object.uid(), object.resource_version()), ("", ""));
         assert!(object.labels().is_empty() && object.annotations().is_empty());
         assert!(object.owner_references().is_empty() && object.finalizers().is_empty());
         assert!(!object.is_being_deleted() && object.deletion_timestamp().is_none());
     }
     assert_eq!(raw("{}").key().as_str(), "");
-    assert_eq!(
-        raw(r#" {"metadata":null} "#).bytes(),
-        r#"{"metadata":null}"#
-    );
-    assert_eq!(
-        raw(r#"{"metadata":{"labels":{"a":null}}}"#)
-            .label("a")
-            .as_deref(),
-        Some("")
-    );
+    assert_eq!(raw(r#" {"metadata":null} "#).bytes(), r#"{"metadata":null}"#);
+    assert_eq!(raw(r#"{"metadata":{"labels":{"a":null}}}"#).label("a").as_deref(), Some(""));
 }
 
 #[test]
@@ -88,10 +71,7 @@ fn escapes_are_read() {
         (Some("ConfigMap"), "é🦀", "\"7\"")
     );
     assert_eq!(object.label("a/b").as_deref(), Some("1"));
-    assert_eq!(
-        object.clone().labels().to_map(),
-        [("a/b".to_owned(), "1".to_owned())].into()
-    );
+    assert_eq!(object.clone().labels().to_map(), [("a/b".to_owned(), "1".to_owned())].into());
 }
 
 #[test]
@@ -99,14 +79,9 @@ fn of_members_that_occur_twice_the_last_counts() {
     let object = raw(
         r#"{"metadata":{"name":"a","uid":"1"},"kind":"A","metadata":{"name":"b","name":"c"},"kind":"B"}"#,
     );
+    assert_eq!((object.name(), object.uid(), object.kind()), ("c", "", Some("B")));
     assert_eq!(
-        (object.name(), object.uid(), object.kind()),
-        ("c", "", Some("B"))
-    );
-    assert_eq!(
-        raw(r#"{"metadata":{"labels":{"a":"1","a":"2"}}}"#)
-            .label("a")
-            .as_deref(),
+        raw(r#"{"metadata":{"labels":{"a":"1","a":"2"}}}"#).label("a").as_deref(),
         Some("2")
     );
 }
@@ -156,11 +131,7 @@ fn managed_fields_are_cut_out_wherever_they_are() {
 fn a_handle_is_small_and_owns_no_more_than_its_bytes() {
     assert_eq!(size_of::<RawObject>(), size_of::<usize>());
     assert!(size_of::<Inner>() <= 160, "{}", size_of::<Inner>());
-    let chunk = Bytes::from(format!(
-        "{}{}",
-        r#"{"metadata":{"name":"a"}}"#,
-        " ".repeat(1 << 20)
-    ));
+    let chunk = Bytes::from(format!("{}{}", r#"{"metadata":{"name":"a"}}"#, " ".repeat(1 << 20)));
     let object = RawObject::from_json(chunk.slice(..25)).unwrap();
     assert!(chunk.is_unique(), "the chunk is still held");
     assert_eq!(object.bytes(), r#"{"metadata":{"name":"a"}}"#);
@@ -176,30 +147,12 @@ fn what_is_no_object_with_metadata_is_refused() {
         (r#"{"kind":1}"#.to_owned(), None),
         (r#"{"metadata":[]}"#.to_owned(), None),
         (r#"{"metadata":{"name":1}}"#.to_owned(), None),
-        (
-            r#"{"metadata":{"name":"n","labels":{"a":1}}}"#.to_owned(),
-            Some("n"),
-        ),
-        (
-            r#"{"metadata":{"name":"n","annotations":["a"]}}"#.to_owned(),
-            Some("n"),
-        ),
-        (
-            r#"{"metadata":{"name":"n","finalizers":[null]}}"#.to_owned(),
-            Some("n"),
-        ),
-        (
-            r#"{"metadata":{"name":"n","ownerReferences":[{"uid":7}]}}"#.to_owned(),
-            Some("n"),
-        ),
-        (
-            r#"{"metadata":{"name":"n","generation":1.5}}"#.to_owned(),
-            Some("n"),
-        ),
-        (
-            r#"{"metadata":{"name":"n","deletionTimestamp":"soon"}}"#.to_owned(),
-            Some("n"),
-        ),
+        (r#"{"metadata":{"name":"n","labels":{"a":1}}}"#.to_owned(), Some("n")),
+        (r#"{"metadata":{"name":"n","annotations":["a"]}}"#.to_owned(), Some("n")),
+        (r#"{"metadata":{"name":"n","finalizers":[null]}}"#.to_owned(), Some("n")),
+        (r#"{"metadata":{"name":"n","ownerReferences":[{"uid":7}]}}"#.to_owned(), Some("n")),
+        (r#"{"metadata":{"name":"n","generation":1.5}}"#.to_owned(), Some("n")),
+        (r#"{"metadata":{"name":"n","deletionTimestamp":"soon"}}"#.to_owned(), Some("n")),
         (format!("{named}}}{{}}"), Some("ns/n")),
         (format!("{named},\"spec\":{{\"a\":tru}}}}"), Some("ns/n")),
         (format!("{named},\"spec\":{{\"a\":"), Some("ns/n")),
@@ -207,22 +160,12 @@ fn what_is_no_object_with_metadata_is_refused() {
     ];
     for (json, key) in cases {
         let error = RawObject::from_json(&json).unwrap_err();
-        assert!(
-            error.is_malformed() && error.offset().is_some(),
-            "{json}: {error}"
-        );
-        assert_eq!(
-            error.object_key().map(ObjectKey::as_str),
-            key,
-            "{json}: {error}"
-        );
+        assert!(error.is_malformed() && error.offset().is_some(), "{json}: {error}");
+        assert_eq!(error.object_key().map(ObjectKey::as_str), key, "{json}: {error}");
     }
     let error =
         RawObject::from_json(b"{\"metadata\":{\"name\":\"n\"},\"a\":\"\xff\"}").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "malformed object n: not valid UTF-8 (byte 30)"
-    );
+    assert_eq!(error.to_string(), "malformed object n: not valid UTF-8 (byte 30)");
     let huge = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_OBJECT_BYTES));
     assert!(RawObject::from_json(huge).unwrap_err().is_too_large());
 }
@@ -239,10 +182,7 @@ fn items_without_type_decode_and_encoded_objects_come_back() {
     let json = r#"{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}],"nodeName":"n"}}"#;
     let pod: Pod = raw(json).decode().unwrap();
     let encoded = RawObject::encode(&pod).unwrap();
-    assert_eq!(
-        (encoded.kind(), encoded.api_version()),
-        (Some("Pod"), Some("v1"))
-    );
+    assert_eq!((encoded.kind(), encoded.api_version()), (Some("Pod"), Some("v1")));
     assert_eq!(encoded.decode::<Pod>().unwrap(), pod);
     assert_eq!(encoded, RawObject::encode(&pod).unwrap());
     assert_ne!(encoded, raw(json));
@@ -265,27 +205,15 @@ fn metadata() -> impl Strategy<Value = (Vec<(String, Value)>, Value)> {
         some("generation", any::<i64>().prop_map(Value::from).boxed()),
         some("labels", texts().boxed()),
         some("annotations", texts().boxed()),
-        some(
-            "finalizers",
-            prop::collection::vec(text(), 0..3)
-                .prop_map(Value::from)
-                .boxed(),
-        ),
-        some(
-            "ownerReferences",
-            prop::collection::vec(owner, 0..3)
-                .prop_map(Value::from)
-                .boxed(),
-        ),
+        some("finalizers", prop::collection::vec(text(), 0..3).prop_map(Value::from).boxed()),
+        some("ownerReferences", prop::collection::vec(owner, 0..3).prop_map(Value::from).boxed()),
         some("generateName", text().prop_map(Value::from).boxed()),
     );
     (known, prop::option::of(test_support::json()), any::<u64>()).prop_map(
         |(known, managed, seed)| {
             let (a, b, c, d, e, f, g, h, i, j) = known;
-            let mut members: Vec<_> = [a, b, c, d, e, f, g, h, i, j]
-                .into_iter()
-                .flatten()
-                .collect();
+            let mut members: Vec<_> =
+                [a, b, c, d, e, f, g, h, i, j].into_iter().flatten().collect();
             let expected = Map::from_iter(members.clone()).into();
             members.extend(managed.map(|value| ("managedFields".to_owned(), value)));
             fastrand::Rng::with_seed(seed).shuffle(&mut members);
@@ -306,10 +234,7 @@ fn write_object(metadata: &[(String, Value)], rest: &Value, pretty: bool) -> Str
             )
         })
         .collect();
-    format!(
-        r#"{{"spec":{rest},"metadata":{{{}{space}}}{space}}}"#,
-        members.join(",")
-    )
+    format!(r#"{{"spec":{rest},"metadata":{{{}{space}}}{space}}}"#, members.join(","))
 }
 
 proptest! {

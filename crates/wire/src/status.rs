@@ -59,16 +59,9 @@ pub(crate) fn refusal(json: &[u8]) -> StatusError {
         message: Some("the error sent by the server could not be decoded".into()),
         ..StatusCause::default()
     };
-    let details = StatusDetails {
-        causes: Some(vec![cause]),
-        ..StatusDetails::default()
-    };
+    let details = StatusDetails { causes: Some(vec![cause]), ..StatusDetails::default() };
     let refusal = StatusError::of(reason, message).with_details(details);
-    match parts
-        .get("code")
-        .and_then(Value::as_u64)
-        .and_then(|code| u16::try_from(code).ok())
-    {
+    match parts.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()) {
         Some(code) if code > 0 => refusal.with_code(code),
         _ => refusal,
     }

@@ -36,18 +36,9 @@ fn a_status_is_taken_as_it_is() {
 
 #[test]
 fn a_broken_status_is_an_internal_error_that_keeps_what_can_be_read() {
-    for json in [
-        &b"{}x"[..],
-        b"",
-        b"\xff",
-        b"7",
-        br#"{"kind":"Pod","metadata":{"name":"a"}}"#,
-    ] {
+    for json in [&b"{}x"[..], b"", b"\xff", b"7", br#"{"kind":"Pod","metadata":{"name":"a"}}"#] {
         let refusal = refusal(json);
-        assert_eq!(
-            (refusal.code(), refusal.reason()),
-            (500, Reason::InternalError)
-        );
+        assert_eq!((refusal.code(), refusal.reason()), (500, Reason::InternalError));
         assert!(refusal.has_cause("ClientWatchDecoding") && !refusal.message().is_empty());
     }
     let refusal = refusal(

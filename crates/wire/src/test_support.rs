@@ -41,11 +41,7 @@ pub(crate) fn text() -> impl Strategy<Value = String> {
 
 /// JSON text of a value, compact or with white space.
 pub(crate) fn write(value: &Value, pretty: bool) -> String {
-    if pretty {
-        format!("{value:#}")
-    } else {
-        value.to_string()
-    }
+    if pretty { format!("{value:#}") } else { value.to_string() }
 }
 
 /// One way to spoil a document: at a place, with a byte.

@@ -40,9 +40,7 @@ impl<'a> TextMap<'a> {
         let json = self.json;
         let mut entries = self.entries();
         std::iter::from_fn(move || {
-            entries
-                .advance()
-                .map(|entry| (entry.key.read(json), entry.value(json)))
+            entries.advance().map(|entry| (entry.key.read(json), entry.value(json)))
         })
     }
 
@@ -53,9 +51,7 @@ impl<'a> TextMap<'a> {
 
     /// A decoded copy, as [`ObjectMeta`](kubewright_meta::ObjectMeta) holds it.
     pub fn to_map(&self) -> BTreeMap<String, String> {
-        self.iter()
-            .map(|(key, value)| (key.into_owned(), value.into_owned()))
-            .collect()
+        self.iter().map(|(key, value)| (key.into_owned(), value.into_owned())).collect()
     }
 
     fn entries(&self) -> Entries<'a> {
@@ -74,9 +70,7 @@ impl Labels for TextMap<'_> {
 /// Shows the keys; values of annotations may be secret.
 impl fmt::Debug for TextMap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set()
-            .entries(self.iter().map(|(key, _)| key))
-            .finish()
+        f.debug_set().entries(self.iter().map(|(key, _)| key)).finish()
     }
 }
 

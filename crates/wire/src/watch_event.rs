@@ -74,9 +74,7 @@ impl RawWatchEvent {
     /// The version up to which the watch has come with this event; `None` for an error.
     pub fn resource_version(&self) -> Option<&str> {
         match self {
-            Self::Bookmark {
-                resource_version, ..
-            } => Some(resource_version),
+            Self::Bookmark { resource_version, .. } => Some(resource_version),
             event => event.object().map(RawObject::resource_version),
         }
     }
@@ -128,14 +126,8 @@ fn parts(frame: &[u8]) -> Scan<(Text, &[u8])> {
     scanner.finish()?;
     match (kind, object) {
         (Some(kind), Some(object)) => Ok((kind, &frame[object])),
-        (None, _) => Err(SyntaxError {
-            offset: 0,
-            problem: "it has no type",
-        }),
-        (_, None) => Err(SyntaxError {
-            offset: 0,
-            problem: "it has no object",
-        }),
+        (None, _) => Err(SyntaxError { offset: 0, problem: "it has no type" }),
+        (_, None) => Err(SyntaxError { offset: 0, problem: "it has no object" }),
     }
 }
 
@@ -157,15 +149,10 @@ const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// A table is a rendering of objects for people: it must never be taken for one.
 fn refuse_table(object: RawObject) -> Result<RawObject, Error> {
-    let (api_version, kind) = (
-        object.api_version().unwrap_or_default(),
-        object.kind().unwrap_or_default(),
-    );
+    let (api_version, kind) =
+        (object.api_version().unwrap_or_default(), object.kind().unwrap_or_default());
     if is_table(api_version, kind) {
-        return Err(Error::unexpected(
-            "an object",
-            format!("a {api_version} {kind}"),
-        ));
+        return Err(Error::unexpected("an object", format!("a {api_version} {kind}")));
     }
     Ok(object)
 }

@@ -28,13 +28,7 @@ fn events_about_objects_are_read() {
         );
         assert_eq!(event.resource_version(), Some("7"));
         let kept = RawWatchEvent::parse(&frame, false).unwrap();
-        assert!(
-            kept.object()
-                .unwrap()
-                .field("metadata.managedFields")
-                .unwrap()
-                .is_some()
-        );
+        assert!(kept.object().unwrap().field("metadata.managedFields").unwrap().is_some());
     }
     // The object may come first.
     let event = parse(r#"{"object":{"metadata":{"name":"a"}},"type":"ADDED"}"#).unwrap();
@@ -66,11 +60,7 @@ fn bookmarks_need_only_a_version() {
             matches!(event, RawWatchEvent::Bookmark { initial_events_end, .. } if initial_events_end == ends)
         );
     }
-    assert!(
-        bookmark(r#"{"kind":"Pod","metadata":{}}"#)
-            .unwrap_err()
-            .is_malformed()
-    );
+    assert!(bookmark(r#"{"kind":"Pod","metadata":{}}"#).unwrap_err().is_malformed());
 }
 
 #[test]

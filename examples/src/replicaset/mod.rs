@@ -82,11 +82,7 @@ impl ReplicaSetController {
             })
             .batch(BATCH)
             .workers(workers);
-        Self {
-            this,
-            controller,
-            factory: factory.clone(),
-        }
+        Self { this, controller, factory: factory.clone() }
     }
 
     /// What it has done so far, to be asked while it runs.
@@ -99,11 +95,7 @@ impl ReplicaSetController {
     /// # Errors
     /// If an informer cannot be used, for example since it was shut down.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), BoxError> {
-        let Self {
-            this,
-            controller,
-            factory,
-        } = self;
+        let Self { this, controller, factory } = self;
         this.pods.add_index(BY_CONTROLLER, controller_index)?;
         factory.start();
         let recorder = this.recorder.clone();
@@ -147,11 +139,7 @@ impl ReplicaSets {
 
         let claimed = self.claim(&set, &selector).await?;
         let pods: Vec<&Pod> = claimed.iter().map(|pod| &**pod).collect();
-        let active: Vec<&Pod> = pods
-            .iter()
-            .copied()
-            .filter(|pod| pod::is_active(pod))
-            .collect();
+        let active: Vec<&Pod> = pods.iter().copied().filter(|pod| pod::is_active(pod)).collect();
         let result = if may_act && !set.is_being_deleted() {
             self.manage(key, &set, &active).await
         } else {
@@ -183,10 +171,7 @@ impl ReplicaSets {
         let manager =
             ControllerRefManager::new(&self.client, set, &self.set_kind, &Kind::<Pod>::of());
         let claimed = manager.claim(candidates, selector).await?;
-        Ok(claimed
-            .iter()
-            .map(CachedObject::get)
-            .collect::<Result<_, _>>()?)
+        Ok(claimed.iter().map(CachedObject::get).collect::<Result<_, _>>()?)
     }
 
     /// Creates or deletes pods until there are as many active ones as asked for.
@@ -198,20 +183,16 @@ impl ReplicaSets {
     ) -> Result<(), Failure> {
         let wanted = replicas(set);
         if active.len() < wanted {
-            self.create(key, set, (wanted - active.len()).min(BURST))
-                .await
+            self.create(key, set, (wanted - active.len()).min(BURST)).await
         } else if active.len() > wanted {
-            self.delete(key, set, active, (active.len() - wanted).min(BURST))
-                .await
+            self.delete(key, set, active, (active.len() - wanted).min(BURST)).await
         } else {
             Ok(())
         }
     }
 
     async fn create(&self, key: &ObjectKey, set: &ReplicaSet, count: usize) -> Result<(), Failure> {
-        let pods = self
-            .client
-            .in_namespace::<Pod>(set.namespace().unwrap_or_default());
+        let pods = self.client.in_namespace::<Pod>(set.namespace().unwrap_or_default());
         let pod = pod_from_template(set, &self.set_kind);
         self.expectations.expect_creations(key, count);
         let outcome = slow_start(count, || async {
@@ -240,12 +221,8 @@ impl ReplicaSets {
             return Ok(());
         }
         let note = format!("Error creating: {error}");
-        self.recorder
-            .warning(&self.about(set), "FailedCreate", "Create", note);
-        Err(Failure {
-            reason: "FailedCreate",
-            message: error.to_string(),
-        })
+        self.recorder.warning(&self.about(set), "FailedCreate", "Create", note);
+        Err(Failure { reason: "FailedCreate", message: error.to_string() })
     }
 
     async fn delete(
@@ -255,24 +232,16 @@ impl ReplicaSets {
         active: &[&Pod],
         count: usize,
     ) -> Result<(), Failure> {
-        let failed = |error: &dyn Error| Failure {
-            reason: "FailedDelete",
-            message: error.to_string(),
-        };
+        let failed =
+            |error: &dyn Error| Failure { reason: "FailedDelete", message: error.to_string() };
         let related = self.related_pods(set).map_err(|error| failed(&error))?;
         let related: Vec<&Pod> = related.iter().map(|pod| &**pod).collect();
         let chosen = rank::choose(active, &related, count, self.clock.now());
-        self.expectations
-            .expect_deletions(key, chosen.iter().map(|pod| pod.key()));
-        let pods = self
-            .client
-            .in_namespace::<Pod>(set.namespace().unwrap_or_default());
+        self.expectations.expect_deletions(key, chosen.iter().map(|pod| pod.key()));
+        let pods = self.client.in_namespace::<Pod>(set.namespace().unwrap_or_default());
         let calls = chosen.iter().map(|pod| async {
             // By uid: a pod created again under the same name is another pod.
-            match pods
-                .delete(pod.name(), &DeleteOptions::with_uid(pod.uid()))
-                .await
-            {
+            match pods.delete(pod.name(), &DeleteOptions::with_uid(pod.uid())).await {
                 Ok(_) => {
                     let note = format!("Deleted pod: {}", pod.name());
                     self.succeeded(set, pod, "Delete", note);
@@ -280,11 +249,7 @@ impl ReplicaSets {
                 }
                 Err(error) => {
                     self.expectations.deletion_observed(key, &pod.key());
-                    if error.is_not_found() || error.is_conflict() {
-                        Ok(())
-                    } else {
-                        Err(error)
-                    }
+                    if error.is_not_found() || error.is_conflict() { Ok(()) } else { Err(error) }
                 }
             }
         });
@@ -304,17 +269,12 @@ impl ReplicaSets {
         let owner = controller_of(set.owner_references()).map(|owner| owner.uid.as_str());
         let sets = self.sets.lister();
         let sets = sets.in_namespace(set.namespace().unwrap_or_default());
-        let siblings = sets
-            .list(&Selector::everything())
-            .into_iter()
-            .filter(|other| {
-                other.uid() == set.uid()
-                    || (owner.is_some()
-                        && controller_of(&other.owner_references())
-                            .map(|o| o.uid.clone())
-                            .as_deref()
-                            == owner)
-            });
+        let siblings = sets.list(&Selector::everything()).into_iter().filter(|other| {
+            other.uid() == set.uid()
+                || (owner.is_some()
+                    && controller_of(&other.owner_references()).map(|o| o.uid.clone()).as_deref()
+                        == owner)
+        });
         let mut related = Vec::new();
         for sibling in siblings {
             for pod in self.pods.lister().by_index(BY_CONTROLLER, sibling.uid())? {
@@ -333,17 +293,9 @@ impl ReplicaSets {
         if !status::differs(set.status.as_ref(), &wanted) {
             return Ok(());
         }
-        let sets = self
-            .client
-            .in_namespace::<ReplicaSet>(set.namespace().unwrap_or_default());
-        let mut changed = ReplicaSet {
-            status: Some(wanted),
-            ..set.clone()
-        };
-        match sets
-            .replace_status(&changed, &ReplaceOptions::default())
-            .await
-        {
+        let sets = self.client.in_namespace::<ReplicaSet>(set.namespace().unwrap_or_default());
+        let mut changed = ReplicaSet { status: Some(wanted), ..set.clone() };
+        match sets.replace_status(&changed, &ReplaceOptions::default()).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) if error.is_conflict() => {
@@ -352,8 +304,7 @@ impl ReplicaSets {
                     return Ok(());
                 }
                 changed.metadata.resource_version = fresh.metadata.resource_version;
-                sets.replace_status(&changed, &ReplaceOptions::default())
-                    .await?;
+                sets.replace_status(&changed, &ReplaceOptions::default()).await?;
                 Ok(())
             }
             Err(error) => Err(error.into()),
@@ -419,11 +370,7 @@ impl ReplicaSets {
             return None;
         }
         let key = ObjectKey::new(pod.namespace(), &owner.name);
-        self.sets
-            .lister()
-            .get(&key)
-            .filter(|set| set.uid() == owner.uid)
-            .map(|_| key)
+        self.sets.lister().get(&key).filter(|set| set.uid() == owner.uid).map(|_| key)
     }
 
     fn sets_that_could_adopt(&self, pod: &CachedObject<Pod>) -> Vec<ObjectKey> {
@@ -462,9 +409,7 @@ impl ReplicaSets {
 /// When the next pod that is ready will have been so for long enough; `None` if there is none to wait for.
 fn next_available(set: &ReplicaSet, active: &[&Pod], now: Timestamp) -> Option<Duration> {
     let min_ready = status::min_ready(set);
-    let waits = active
-        .iter()
-        .filter_map(|pod| pod::available_in(pod, min_ready, now));
+    let waits = active.iter().filter_map(|pod| pod::available_in(pod, min_ready, now));
     waits.filter(|wait| !wait.is_zero()).min()
 }
 

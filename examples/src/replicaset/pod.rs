@@ -7,10 +7,7 @@ use k8s_openapi::api::core::v1::{Pod, PodCondition};
 
 /// `status.phase`, empty where unknown.
 pub fn phase(pod: &Pod) -> &str {
-    pod.status
-        .as_ref()
-        .and_then(|status| status.phase.as_deref())
-        .unwrap_or_default()
+    pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
 /// Neither ended nor about to be deleted.
@@ -48,21 +45,11 @@ pub fn available_in(pod: &Pod, min_ready: Duration, now: Timestamp) -> Option<Du
 
 /// How often the most restarted container was started again.
 pub fn restarts(pod: &Pod) -> i32 {
-    let statuses = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.container_statuses.as_deref());
-    statuses
-        .unwrap_or_default()
-        .iter()
-        .map(|container| container.restart_count)
-        .max()
-        .unwrap_or(0)
+    let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref());
+    statuses.unwrap_or_default().iter().map(|container| container.restart_count).max().unwrap_or(0)
 }
 
 fn ready_condition(pod: &Pod) -> Option<&PodCondition> {
     let conditions = pod.status.as_ref()?.conditions.as_deref()?;
-    conditions
-        .iter()
-        .find(|condition| condition.type_ == "Ready")
+    conditions.iter().find(|condition| condition.type_ == "Ready")
 }

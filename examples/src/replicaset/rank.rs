@@ -30,10 +30,8 @@ pub fn choose<'a>(
     for pod in related.iter().filter(|pod| super::pod::is_active(pod)) {
         *per_node.entry(node(pod)).or_default() += 1;
     }
-    let mut ranked: Vec<(&Pod, usize)> = pods
-        .iter()
-        .map(|pod| (*pod, per_node.get(node(pod)).copied().unwrap_or(0)))
-        .collect();
+    let mut ranked: Vec<(&Pod, usize)> =
+        pods.iter().map(|pod| (*pod, per_node.get(node(pod)).copied().unwrap_or(0))).collect();
     ranked.sort_by(|(a, crowd_a), (b, crowd_b)| compare(a, *crowd_a, b, *crowd_b, now));
     ranked.into_iter().take(count).map(|(pod, _)| pod).collect()
 }
@@ -61,17 +59,11 @@ fn compare(a: &Pod, crowd_a: usize, b: &Pod, crowd_b: usize, now: Timestamp) -> 
 /// since when counts as youngest.
 fn age_rank(since: Option<Timestamp>, now: Timestamp) -> u32 {
     let seconds = since.map_or(0, |since| now.duration_since(since).as_secs().max(0));
-    u64::try_from(seconds)
-        .unwrap_or(0)
-        .checked_ilog2()
-        .map_or(0, |rank| rank + 1)
+    u64::try_from(seconds).unwrap_or(0).checked_ilog2().map_or(0, |rank| rank + 1)
 }
 
 fn node(pod: &Pod) -> &str {
-    pod.spec
-        .as_ref()
-        .and_then(|spec| spec.node_name.as_deref())
-        .unwrap_or_default()
+    pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default()
 }
 
 fn is_assigned(pod: &Pod) -> bool {
@@ -88,10 +80,7 @@ fn phase_rank(pod: &Pod) -> u8 {
 
 /// A cost that is no integer counts as none, as the API server would refuse it anyway.
 fn deletion_cost(pod: &Pod) -> i32 {
-    pod.annotations()
-        .get(DELETION_COST)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(0)
+    pod.annotations().get(DELETION_COST).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 fn created(pod: &Pod) -> Option<Timestamp> {

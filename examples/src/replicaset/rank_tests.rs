@@ -9,9 +9,7 @@ use super::rank::choose;
 const NOW: i64 = 1_800_000_000;
 
 fn at(seconds_ago: i64) -> String {
-    Timestamp::from_second(NOW - seconds_ago)
-        .unwrap()
-        .to_string()
+    Timestamp::from_second(NOW - seconds_ago).unwrap().to_string()
 }
 
 fn pod(name: &str, changes: Value) -> Pod {
@@ -40,10 +38,7 @@ fn each_rule_decides_when_those_before_are_even() {
     let not_ready = json!({"status": {"conditions": []}});
     let pairs = [
         (plain(), pod("goes", json!({"spec": {"nodeName": null}}))),
-        (
-            plain(),
-            pod("goes", json!({"status": {"phase": "Pending"}})),
-        ),
+        (plain(), pod("goes", json!({"status": {"phase": "Pending"}}))),
         (plain(), pod("goes", not_ready)),
         (
             plain(),
@@ -69,10 +64,7 @@ fn each_rule_decides_when_those_before_are_even() {
                 {"name": "c", "image": "i", "imageID": "", "ready": true, "restartCount": 3}]}}),
             ),
         ),
-        (
-            plain(),
-            pod("goes", json!({"metadata": {"creationTimestamp": at(10)}})),
-        ),
+        (plain(), pod("goes", json!({"metadata": {"creationTimestamp": at(10)}}))),
     ];
     for (stays, goes) in pairs {
         let both = [stays.clone(), goes.clone()];
@@ -101,39 +93,21 @@ fn an_earlier_rule_beats_a_later_one() {
 
 #[test]
 fn pods_on_crowded_nodes_go_first_and_related_pods_count() {
-    let pods = [
-        pod("stays", json!({})),
-        pod("goes", json!({"spec": {"nodeName": "n2"}})),
-    ];
+    let pods = [pod("stays", json!({})), pod("goes", json!({"spec": {"nodeName": "n2"}}))];
     let other = pod("other-set", json!({"spec": {"nodeName": "n2"}}));
     let related = [pods[0].clone(), pods[1].clone(), other];
     assert_eq!(first_of(&pods, &related), "goes");
     // A pod that has ended crowds nobody.
-    let ended = pod(
-        "ended",
-        json!({"spec": {"nodeName": "n1"}, "status": {"phase": "Failed"}}),
-    );
-    let related = [
-        pods[0].clone(),
-        pods[1].clone(),
-        related[2].clone(),
-        ended.clone(),
-        ended,
-    ];
+    let ended = pod("ended", json!({"spec": {"nodeName": "n1"}, "status": {"phase": "Failed"}}));
+    let related = [pods[0].clone(), pods[1].clone(), related[2].clone(), ended.clone(), ended];
     assert_eq!(first_of(&pods, &related), "goes");
 }
 
 #[test]
 fn ages_count_in_doublings() {
     // 1000 s and 900 s fall in the same doubling: even, so the order given stays.
-    let older = pod(
-        "older",
-        json!({"metadata": {"creationTimestamp": at(1000)}}),
-    );
-    let younger = pod(
-        "younger",
-        json!({"metadata": {"creationTimestamp": at(900)}}),
-    );
+    let older = pod("older", json!({"metadata": {"creationTimestamp": at(1000)}}));
+    let younger = pod("younger", json!({"metadata": {"creationTimestamp": at(900)}}));
     assert_eq!(first_of(&[older.clone(), younger.clone()], &[]), "older");
     assert_eq!(first_of(&[younger, older], &[]), "younger");
 }
@@ -147,8 +121,5 @@ fn availability_waits_for_min_ready_seconds() {
     assert_eq!(wait(900), Some(Duration::ZERO));
     assert_eq!(wait(960), Some(Duration::from_secs(60)));
     let not_ready = pod("p", json!({"status": {"conditions": []}}));
-    assert_eq!(
-        super::pod::available_in(&not_ready, Duration::ZERO, now),
-        None
-    );
+    assert_eq!(super::pod::available_in(&not_ready, Duration::ZERO, now), None);
 }

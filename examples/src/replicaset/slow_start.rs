@@ -20,11 +20,7 @@ pub async fn slow_start<E, F>(count: usize, mut call: impl FnMut() -> F) -> Outc
 where
     F: Future<Output = Result<(), E>>,
 {
-    let mut outcome = Outcome {
-        succeeded: 0,
-        skipped: 0,
-        errors: Vec::new(),
-    };
+    let mut outcome = Outcome { succeeded: 0, skipped: 0, errors: Vec::new() };
     let (mut tried, mut batch) = (0, 1);
     while tried < count && outcome.errors.is_empty() {
         let size = batch.min(count - tried);
@@ -58,10 +54,7 @@ mod tests {
         .await;
         // 1 + 2 + 4: the sixth call is in the third batch, whose other calls still run.
         assert_eq!(calls.get(), 7);
-        assert_eq!(
-            (outcome.succeeded, outcome.skipped, outcome.errors),
-            (6, 93, vec!["quota"])
-        );
+        assert_eq!((outcome.succeeded, outcome.skipped, outcome.errors), (6, 93, vec!["quota"]));
     }
 
     #[tokio::test]
@@ -75,9 +68,6 @@ mod tests {
     #[tokio::test]
     async fn a_first_failure_costs_one_call() {
         let outcome = slow_start(500, || async { Err::<(), _>(()) }).await;
-        assert_eq!(
-            (outcome.succeeded, outcome.skipped, outcome.errors.len()),
-            (0, 499, 1)
-        );
+        assert_eq!((outcome.succeeded, outcome.skipped, outcome.errors.len()), (0, 499, 1));
     }
 }

@@ -28,20 +28,15 @@ pub fn calculate(
     failure: Option<&Failure>,
     now: Timestamp,
 ) -> ReplicaSetStatus {
-    let active: Vec<&Pod> = claimed
-        .iter()
-        .copied()
-        .filter(|pod| pod::is_active(pod))
-        .collect();
+    let active: Vec<&Pod> = claimed.iter().copied().filter(|pod| pod::is_active(pod)).collect();
     let count = |test: &dyn Fn(&Pod) -> bool| to_i32(active.iter().filter(|pod| test(pod)).count());
     let min_ready = min_ready(set);
     let mut status = set.status.clone().unwrap_or_default();
     status.replicas = to_i32(active.len());
     status.fully_labeled_replicas = Some(count(&|pod| has_template_labels(set, pod)));
     status.ready_replicas = Some(count(&pod::is_ready));
-    status.available_replicas = Some(count(&|pod| {
-        pod::available_in(pod, min_ready, now) == Some(Duration::ZERO)
-    }));
+    status.available_replicas =
+        Some(count(&|pod| pod::available_in(pod, min_ready, now) == Some(Duration::ZERO)));
     status.observed_generation = set.metadata.generation;
     set_failure(&mut status, failure, now);
     status
@@ -73,16 +68,10 @@ pub fn min_ready(set: &ReplicaSet) -> Duration {
 }
 
 fn has_template_labels(set: &ReplicaSet, pod: &Pod) -> bool {
-    let wanted = set
-        .spec
-        .template
-        .as_ref()
-        .and_then(|template| template.metadata.as_ref()?.labels.as_ref());
-    wanted.is_none_or(|wanted| {
-        wanted
-            .iter()
-            .all(|(key, value)| pod.labels().get(key) == Some(value))
-    })
+    let wanted =
+        set.spec.template.as_ref().and_then(|template| template.metadata.as_ref()?.labels.as_ref());
+    wanted
+        .is_none_or(|wanted| wanted.iter().all(|(key, value)| pod.labels().get(key) == Some(value)))
 }
 
 fn set_failure(status: &mut ReplicaSetStatus, failure: Option<&Failure>, now: Timestamp) {

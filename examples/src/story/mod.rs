@@ -29,10 +29,8 @@ pub async fn tell(
 ) -> Result<(), BoxError> {
     let namespace: Namespace =
         serde_json::from_value(json!({"metadata": {"generateName": "kubewright-demo-"}}))?;
-    let created = client
-        .cluster::<Namespace>()
-        .create(&namespace, &CreateOptions::default())
-        .await?;
+    let created =
+        client.cluster::<Namespace>().create(&namespace, &CreateOptions::default()).await?;
     let namespace = created.name().to_owned();
     println!("namespace: {namespace}\n");
     let observer = Observer::start(client, &namespace).await?;
@@ -98,16 +96,11 @@ impl Story {
         let step = self.begin("an orphan with matching labels is adopted");
         pods.create(&orphan()?, &CreateOptions::default()).await?;
         let orphan = ObjectKey::namespaced(&self.namespace, "orphan");
-        self.end(step, |seen| {
-            seen.was_owned_by(&orphan, &uid) && seen.settled_at(&set, 2)
-        })
-        .await;
+        self.end(step, |seen| seen.was_owned_by(&orphan, &uid) && seen.settled_at(&set, 2)).await;
 
         let step = self.begin("the set is deleted, its pods are collected");
-        sets.delete(self.set.name(), &DeleteOptions::default())
-            .await?;
-        self.end(step, |seen| !seen.has_set(&set) && seen.pods().is_empty())
-            .await;
+        sets.delete(self.set.name(), &DeleteOptions::default()).await?;
+        self.end(step, |seen| !seen.has_set(&set) && seen.pods().is_empty()).await;
 
         let step = self.begin("the namespace goes");
         self.client
@@ -121,8 +114,7 @@ impl Story {
     async fn scale(&self, replicas: i32) -> Result<(), BoxError> {
         let sets = self.client.in_namespace::<ReplicaSet>(&self.namespace);
         let patch = Patch::merge(json!({"spec": {"replicas": replicas}}))?;
-        sets.patch_scale(self.set.name(), &patch, &PatchOptions::default())
-            .await?;
+        sets.patch_scale(self.set.name(), &patch, &PatchOptions::default()).await?;
         Ok(())
     }
 
@@ -136,10 +128,8 @@ impl Story {
     }
 
     async fn end(&mut self, mut step: Step, what: impl Fn(&Observer) -> bool) {
-        let observed = self
-            .observer
-            .until(self.step_timeout, what, |now| step.progress.seen(now))
-            .await;
+        let observed =
+            self.observer.until(self.step_timeout, what, |now| step.progress.seen(now)).await;
         let (all, replicaset) = self.calls();
         let row = Row {
             title: step.title,

@@ -33,10 +33,8 @@ impl Observer {
     /// Starts watching; ends once the first look is complete.
     pub(super) async fn start(client: &Client, namespace: &str) -> Result<Self, BoxError> {
         let factory = SharedInformerFactory::new(client);
-        let inside = || InformerOptions {
-            namespace: Some(namespace.to_owned()),
-            ..Default::default()
-        };
+        let inside =
+            || InformerOptions { namespace: Some(namespace.to_owned()), ..Default::default() };
         let pods = factory.informer_of(Kind::<Pod>::of(), inside())?;
         let sets = factory.informer_of(Kind::<ReplicaSet>::of(), inside())?;
         let only = InformerOptions {
@@ -69,18 +67,8 @@ impl Observer {
             change.send_replace(());
         })?;
         factory.start();
-        factory
-            .wait_for_sync()
-            .timeout(Duration::from_secs(30))
-            .await?;
-        Ok(Self {
-            factory,
-            pods,
-            sets,
-            namespaces,
-            changed,
-            owned,
-        })
+        factory.wait_for_sync().timeout(Duration::from_secs(30)).await?;
+        Ok(Self { factory, pods, sets, namespaces, changed, owned })
     }
 
     /// Waits until `what` holds, telling `progress` at each change; whether it did in time.
@@ -111,18 +99,11 @@ impl Observer {
 
     /// The names of the pods that are neither ended nor going, and of those the ready ones.
     pub(super) fn active_and_ready(&self) -> (Vec<String>, Vec<String>) {
-        let decoded: Vec<_> = self
-            .pods()
-            .iter()
-            .filter_map(|pod| pod.get().ok())
-            .collect();
+        let decoded: Vec<_> = self.pods().iter().filter_map(|pod| pod.get().ok()).collect();
         let name = |pod: &Pod| pod.metadata.name.clone().unwrap_or_default();
         let active = decoded.iter().filter(|pod| pod::is_active(pod));
         let ready = active.clone().filter(|pod| pod::is_ready(pod));
-        (
-            active.map(|pod| name(pod)).collect(),
-            ready.map(|pod| name(pod)).collect(),
-        )
+        (active.map(|pod| name(pod)).collect(), ready.map(|pod| name(pod)).collect())
     }
 
     /// Exactly `count` pods, all of them ready, and the set says so too.
@@ -162,11 +143,7 @@ impl Observer {
     fn summary(&self) -> String {
         let (active, ready) = self.active_and_ready();
         let going = self.pods().len() - active.len().min(self.pods().len());
-        format!(
-            "{} pods, {} ready, {going} going",
-            active.len(),
-            ready.len()
-        )
+        format!("{} pods, {} ready, {going} going", active.len(), ready.len())
     }
 
     /// Stops watching.

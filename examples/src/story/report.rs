@@ -61,41 +61,20 @@ impl Progress {
 
 /// Prints the table of all steps.
 pub(super) fn table(rows: &[Row]) {
-    let width = rows
-        .iter()
-        .map(|row| row.title.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max("total".len());
-    println!(
-        "\n{:<width$}  {:>8}  {:>6}  {:>15}  seen",
-        "step", "ms", "calls", "of ReplicaSet"
-    );
+    let width =
+        rows.iter().map(|row| row.title.chars().count()).max().unwrap_or(0).max("total".len());
+    println!("\n{:<width$}  {:>8}  {:>6}  {:>15}  seen", "step", "ms", "calls", "of ReplicaSet");
     for row in rows {
         let seen = if row.observed { "yes" } else { "NO" };
-        line(
-            width,
-            &row.title,
-            row.took,
-            row.calls,
-            row.replicaset_calls,
-            seen,
-        );
+        line(width, &row.title, row.took, row.calls, row.replicaset_calls, seen);
     }
     let took = rows.iter().map(|row| row.took).sum();
     let calls = rows.iter().map(|row| row.calls).sum();
     let replicaset = rows.iter().map(|row| row.replicaset_calls).sum();
-    let seen = if rows.iter().all(|row| row.observed) {
-        "all"
-    } else {
-        "NOT ALL"
-    };
+    let seen = if rows.iter().all(|row| row.observed) { "all" } else { "NOT ALL" };
     line(width, "total", took, calls, replicaset, seen);
 }
 
 fn line(width: usize, title: &str, took: Duration, calls: u64, replicaset: u64, seen: &str) {
-    println!(
-        "{title:<width$}  {:>8}  {calls:>6}  {replicaset:>15}  {seen}",
-        took.as_millis()
-    );
+    println!("{title:<width$}  {:>8}  {calls:>6}  {replicaset:>15}  {seen}", took.as_millis());
 }

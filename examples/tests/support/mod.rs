@@ -26,15 +26,9 @@ pub(crate) async fn until<K: Object>(api: &Api<K>, what: impl Fn(&[K]) -> bool) 
         loop {
             let list = api.list(&ListOptions::default()).await.unwrap();
             let version = list.resource_version().to_owned();
-            let mut objects: BTreeMap<_, _> = list
-                .items
-                .into_iter()
-                .map(|object| (object.key(), object))
-                .collect();
-            let mut watch = api
-                .watch(&WatchOptions::from_version(version))
-                .await
-                .unwrap();
+            let mut objects: BTreeMap<_, _> =
+                list.items.into_iter().map(|object| (object.key(), object)).collect();
+            let mut watch = api.watch(&WatchOptions::from_version(version)).await.unwrap();
             loop {
                 let now: Vec<K> = objects.values().cloned().collect();
                 if what(&now) {
@@ -53,18 +47,14 @@ pub(crate) async fn until<K: Object>(api: &Api<K>, what: impl Fn(&[K]) -> bool) 
             }
         }
     };
-    tokio::time::timeout(PATIENCE, wait)
-        .await
-        .expect("it never happened")
+    tokio::time::timeout(PATIENCE, wait).await.expect("it never happened")
 }
 
 /// Waits until there are exactly `count` pods, none ended or going, and all ready.
 pub(crate) async fn until_ready(pods: &Api<Pod>, count: usize) -> Vec<Pod> {
     use kubewright_examples::replicaset::pod::is_ready;
-    until(pods, |pods| {
-        pods.len() == count && pods.iter().all(|p| is_active(p) && is_ready(p))
-    })
-    .await
+    until(pods, |pods| pods.len() == count && pods.iter().all(|p| is_active(p) && is_ready(p)))
+        .await
 }
 
 /// A set of pods labelled `app=web`.
@@ -101,13 +91,7 @@ pub(crate) async fn create<K: Object>(api: &Api<K>, object: &K) -> K {
 
 /// Changes it by merge patch.
 pub(crate) async fn merge<K: Object>(api: &Api<K>, name: &str, change: Value) -> K {
-    api.patch(
-        name,
-        &Patch::merge(change).unwrap(),
-        &PatchOptions::default(),
-    )
-    .await
-    .unwrap()
+    api.patch(name, &Patch::merge(change).unwrap(), &PatchOptions::default()).await.unwrap()
 }
 
 /// Reads it.
@@ -117,18 +101,12 @@ pub(crate) async fn get<K: Object>(api: &Api<K>, name: &str) -> K {
 
 /// The names, sorted.
 pub(crate) fn names<K: Object>(objects: &[K]) -> Vec<String> {
-    let mut names: Vec<_> = objects
-        .iter()
-        .map(|object| object.name().to_owned())
-        .collect();
+    let mut names: Vec<_> = objects.iter().map(|object| object.name().to_owned()).collect();
     names.sort();
     names
 }
 
 /// Pods and sets of the namespace `default`.
 pub(crate) fn apis(client: &Client) -> (Api<ReplicaSet>, Api<Pod>) {
-    (
-        client.in_namespace("default"),
-        client.in_namespace("default"),
-    )
+    (client.in_namespace("default"), client.in_namespace("default"))
 }

@@ -41,10 +41,7 @@ pub(crate) fn ensure() -> Result<Binaries> {
     let module = workspace::root()?.join("tools/controlplane");
     let shelf = workspace::cache()?.join("controlplane");
     let (version, hash) = pin(&module)?;
-    let binaries = Binaries {
-        folder: shelf.join(format!("{version}-{hash:016x}")),
-        version,
-    };
+    let binaries = Binaries { folder: shelf.join(format!("{version}-{hash:016x}")), version };
     if binaries.are_built() {
         return Ok(binaries);
     }
@@ -69,10 +66,7 @@ fn pin(module: &Path) -> Result<(String, u64)> {
     let go_mod = read("go.mod")?;
     read("go.sum")?;
     let version = release_in(&go_mod).ok_or_else(|| {
-        Error::new(format!(
-            "{}/go.mod requires no {KUBERNETES}",
-            module.display()
-        ))
+        Error::new(format!("{}/go.mod requires no {KUBERNETES}", module.display()))
     })?;
     Ok((version.to_owned(), hash.0))
 }
@@ -80,9 +74,7 @@ fn pin(module: &Path) -> Result<(String, u64)> {
 fn release_in(go_mod: &str) -> Option<&str> {
     go_mod.lines().find_map(|line| {
         let mut words = line.trim_start_matches("require").split_whitespace();
-        (words.next()? == KUBERNETES)
-            .then(|| words.next())
-            .flatten()
+        (words.next()? == KUBERNETES).then(|| words.next()).flatten()
     })
 }
 
@@ -90,11 +82,7 @@ fn release_in(go_mod: &str) -> Option<&str> {
 fn lock(shelf: &Path) -> Result<File> {
     let path = shelf.join("build.lock");
     let failed = || format!("cannot lock {}", path.display());
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .context(failed)?;
+    let file = File::options().create(true).append(true).open(&path).context(failed)?;
     if file.try_lock().is_err() {
         eprintln!("another build of the control plane is running: waiting for it");
         file.lock().context(failed)?;
@@ -114,13 +102,7 @@ fn build(module: &Path, shelf: &Path, binaries: &Binaries) -> Result<()> {
     );
     let started = Instant::now();
     let stamps = stamps(&binaries.version)?;
-    go_build(
-        module,
-        unfinished.path(),
-        "etcd",
-        "go.etcd.io/etcd/server/v3",
-        "",
-    )?;
+    go_build(module, unfinished.path(), "etcd", "go.etcd.io/etcd/server/v3", "")?;
     go_build(
         module,
         unfinished.path(),
@@ -177,9 +159,7 @@ fn go_build(module: &Path, into: &Path, name: &str, package: &str, stamps: &str)
 fn stamps(version: &str) -> Result<String> {
     let mut numbers = version.trim_start_matches('v').split('.');
     let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else {
-        return Err(Error::new(format!(
-            "{version} is not a release of Kubernetes"
-        )));
+        return Err(Error::new(format!("{version} is not a release of Kubernetes")));
     };
     Ok(format!(
         "-X {STAMPS}.gitVersion={version} -X {STAMPS}.gitMajor={major} -X {STAMPS}.gitMinor={minor}"

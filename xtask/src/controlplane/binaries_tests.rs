@@ -4,10 +4,7 @@ use super::*;
 fn the_release_is_that_of_the_requirement() {
     let text = "module m\nrequire (\n\tk8s.io/kubernetes/extra v9.9.9\n\tk8s.io/kubernetes v1.37.2 // indirect\n)\n";
     assert_eq!(release_in(text), Some("v1.37.2"));
-    assert_eq!(
-        release_in("require k8s.io/kubernetes v1.2.3"),
-        Some("v1.2.3")
-    );
+    assert_eq!(release_in("require k8s.io/kubernetes v1.2.3"), Some("v1.2.3"));
     assert_eq!(release_in("module m\n"), None);
 }
 

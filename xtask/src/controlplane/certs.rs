@@ -32,9 +32,7 @@ pub(crate) struct Certs {
 impl Certs {
     /// Those in `folder`, made now if they are not there.
     pub(crate) fn ensure(folder: &Path) -> Result<Self> {
-        let certs = Self {
-            folder: folder.to_path_buf(),
-        };
+        let certs = Self { folder: folder.to_path_buf() };
         // The token is written last, so its presence says that the others are complete.
         if !certs.tokens().is_file() {
             fs::create_dir_all(folder).context(|| format!("cannot create {}", folder.display()))?;
@@ -86,37 +84,25 @@ impl Certs {
         let mut ca = CertificateParams::default();
         ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         ca.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        ca.distinguished_name
-            .push(DnType::CommonName, "kubewright control plane");
+        ca.distinguished_name.push(DnType::CommonName, "kubewright control plane");
         let ca_pem = ca.self_signed(&ca_key).context(failed)?.pem();
         let issuer = Issuer::new(ca, ca_key);
 
         let serving_key = KeyPair::generate().context(failed)?;
         let mut serving =
             CertificateParams::new(SERVER_NAMES.map(str::to_owned).to_vec()).context(failed)?;
-        serving
-            .distinguished_name
-            .push(DnType::CommonName, "kube-apiserver");
+        serving.distinguished_name.push(DnType::CommonName, "kube-apiserver");
         serving.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         serving.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        let serving_pem = serving
-            .signed_by(&serving_key, &issuer)
-            .context(failed)?
-            .pem();
+        let serving_pem = serving.signed_by(&serving_key, &issuer).context(failed)?.pem();
 
         let service_accounts = KeyPair::generate().context(failed)?;
 
         write_private(&self.ca(), &ca_pem)?;
         write_private(&self.serving_certificate(), &serving_pem)?;
         write_private(&self.serving_key(), &serving_key.serialize_pem())?;
-        write_private(
-            &self.service_account_key(),
-            &service_accounts.serialize_pem(),
-        )?;
-        write_private(
-            &self.service_account_public_key(),
-            &service_accounts.public_key_pem(),
-        )?;
+        write_private(&self.service_account_key(), &service_accounts.serialize_pem())?;
+        write_private(&self.service_account_public_key(), &service_accounts.public_key_pem())?;
         write_private(
             &self.tokens(),
             &format!("{},admin,admin,\"system:masters\"\n", random_token()?),

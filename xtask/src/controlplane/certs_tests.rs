@@ -18,11 +18,7 @@ fn made_once_and_found_again() {
 fn keys_are_for_their_owner_only() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let certs = Certs::ensure(folder.path()).expect("certificates");
-    for file in [
-        certs.serving_key(),
-        certs.service_account_key(),
-        certs.tokens(),
-    ] {
+    for file in [certs.serving_key(), certs.service_account_key(), certs.tokens()] {
         let mode = fs::metadata(&file).expect("the file").permissions().mode();
         assert_eq!(mode & 0o077, 0, "{} is {mode:o}", file.display());
     }

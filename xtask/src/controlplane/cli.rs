@@ -94,11 +94,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Action::Up(args) => up(args)?,
         Action::RestartApiserver(args) => restart(args)?,
         Action::Guard { folder, remove } => {
-            let kept = if remove {
-                Folder::Removed
-            } else {
-                Folder::Kept
-            };
+            let kept = if remove { Folder::Removed } else { Folder::Kept };
             guard::watch(folder, kept)?;
         }
     }
@@ -145,10 +141,7 @@ fn up(args: Up) -> Result<()> {
         started.elapsed().as_secs_f64(),
         plane.url()
     ))?;
-    say(format!(
-        "  kubectl --kubeconfig {} get namespaces",
-        file.display()
-    ))?;
+    say(format!("  kubectl --kubeconfig {} get namespaces", file.display()))?;
     say(format!("  data, logs and state: {}", plane.dir().display()))?;
     say("Ctrl-C stops it.")?;
     supervise::serve(&plane, &events)
@@ -157,11 +150,7 @@ fn up(args: Up) -> Result<()> {
 fn restart(args: Restart) -> Result<()> {
     let plane = ControlPlane::attach(&folder_of(&args)?)?;
     let started = Instant::now();
-    plane.restart_apiserver(if args.graceful {
-        Ending::Graceful
-    } else {
-        Ending::Killed
-    })?;
+    plane.restart_apiserver(if args.graceful { Ending::Graceful } else { Ending::Killed })?;
     say(format!(
         "the API server at {} is ready again after {:.1} s",
         plane.url(),
@@ -171,11 +160,7 @@ fn restart(args: Restart) -> Result<()> {
 }
 
 fn folder_of(args: &Restart) -> Result<PathBuf> {
-    let variable = |name| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(dir) = &args.dir {
         return Ok(dir.clone());
     }

@@ -35,9 +35,7 @@ impl Guard {
         if matches!(kept, Folder::Removed) {
             command.arg("--remove");
         }
-        let child = command
-            .spawn()
-            .context(|| "cannot start the control plane's guard")?;
+        let child = command.spawn().context(|| "cannot start the control plane's guard")?;
         Ok(Self(child))
     }
 }

@@ -56,9 +56,7 @@ pub(crate) fn launch(launch: &Launch<'_>) -> Result<String> {
         locked.save()?;
         return Ok(url);
     }
-    Err(Error::new(format!(
-        "etcd found its ports taken {ATTEMPTS} times in a row"
-    )))
+    Err(Error::new(format!("etcd found its ports taken {ATTEMPTS} times in a row")))
 }
 
 /// Waits until etcd itself says that it serves; `false` if another program took a port first. Asking the port would not
@@ -116,14 +114,8 @@ impl Launch<'_> {
             file("tls-cert-file", &certs.serving_certificate()),
             file("tls-private-key-file", &certs.serving_key()),
             file("token-auth-file", &certs.tokens()),
-            file(
-                "service-account-key-file",
-                &certs.service_account_public_key(),
-            ),
-            file(
-                "service-account-signing-key-file",
-                &certs.service_account_key(),
-            ),
+            file("service-account-key-file", &certs.service_account_public_key()),
+            file("service-account-signing-key-file", &certs.service_account_key()),
             "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
             "--service-cluster-ip-range=10.96.0.0/16".to_owned(),
             "--authorization-mode=RBAC".to_owned(),

@@ -94,10 +94,7 @@ impl ControlPlane {
             token: String::new(),
             ca_pem: String::new(),
             dir,
-            owned: Some(Owned {
-                kept,
-                _guard: guard,
-            }),
+            owned: Some(Owned { kept, _guard: guard }),
         };
         plane.bring_up(&binaries, options)?;
         Ok(plane)
@@ -162,12 +159,8 @@ impl ControlPlane {
         let certs = Certs::ensure(&self.dir.join("pki"))?;
         self.token = certs.token()?;
         self.ca_pem = certs.ca_pem()?;
-        self.url = launch::launch(&launch::Launch {
-            binaries,
-            certs: &certs,
-            dir: &self.dir,
-            options,
-        })?;
+        self.url =
+            launch::launch(&launch::Launch { binaries, certs: &certs, dir: &self.dir, options })?;
         self.wait_ready()?;
         kubeconfig::write(&self.kubeconfig, &self.kubeconfig_text())
     }
@@ -226,15 +219,9 @@ impl ControlPlane {
                 thread::sleep(POLL);
                 continue;
             };
-            let etcd_tail = if state.etcd.is_running() {
-                String::new()
-            } else {
-                state.etcd.output_tail()
-            };
-            return Err(Error::new(format!(
-                "{problem}\n{etcd_tail}{}",
-                apiserver.output_tail()
-            )));
+            let etcd_tail =
+                if state.etcd.is_running() { String::new() } else { state.etcd.output_tail() };
+            return Err(Error::new(format!("{problem}\n{etcd_tail}{}", apiserver.output_tail())));
         }
     }
 }
@@ -272,14 +259,9 @@ fn folder_for(options: &Options) -> Result<(PathBuf, Folder)> {
         return Ok((folder.keep(), Folder::Removed));
     };
     fs::create_dir_all(dir).context(|| format!("cannot create {}", dir.display()))?;
-    let dir = dir
-        .canonicalize()
-        .context(|| format!("cannot use {}", dir.display()))?;
+    let dir = dir.canonicalize().context(|| format!("cannot use {}", dir.display()))?;
     if state::is_live(&dir) {
-        return Err(Error::new(format!(
-            "a control plane already runs in {}",
-            dir.display()
-        )));
+        return Err(Error::new(format!("a control plane already runs in {}", dir.display())));
     }
     Ok((dir, Folder::Kept))
 }

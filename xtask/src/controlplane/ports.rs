@@ -29,10 +29,7 @@ pub(crate) fn free<const N: usize>() -> Result<[u16; N]> {
             held.push(listener);
         }
     }
-    Err(Error::new(format!(
-        "no {N} free TCP ports between {} and {}",
-        RANGE.start, RANGE.end
-    )))
+    Err(Error::new(format!("no {N} free TCP ports between {} and {}", RANGE.start, RANGE.end)))
 }
 
 #[cfg(test)]

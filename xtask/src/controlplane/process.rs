@@ -58,14 +58,7 @@ impl Process {
         let birth = birth(pid).unwrap_or_default();
         // Waited for at once, so that it does not stay as a zombie when another process ends it.
         thread::spawn(move || child.wait());
-        Ok(Self {
-            pid,
-            birth,
-            port,
-            argv,
-            log: log.to_path_buf(),
-            log_from,
-        })
+        Ok(Self { pid, birth, port, argv, log: log.to_path_buf(), log_from })
     }
 
     /// Starts the same again: the same arguments, port and log.
@@ -151,10 +144,8 @@ fn birth(pid: i32) -> Option<String> {
     if Path::new("/proc/self/stat").exists() {
         return birth_in_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
     }
-    let output = Command::new("ps")
-        .args(["-o", "state=,lstart=", "-p", &pid.to_string()])
-        .output()
-        .ok()?;
+    let output =
+        Command::new("ps").args(["-o", "state=,lstart=", "-p", &pid.to_string()]).output().ok()?;
     birth_from_ps(&String::from_utf8_lossy(&output.stdout))
 }
 

@@ -49,10 +49,7 @@ fn the_birth_is_read_whatever_the_name() {
     assert_eq!(birth_in_stat(&stat("Z")), None);
     assert_eq!(birth_in_stat("7 (a"), None);
     let ps = "Ss   Mon Jan  5 10:00:00 2026\n";
-    assert_eq!(
-        birth_from_ps(ps).as_deref(),
-        Some("Mon Jan  5 10:00:00 2026")
-    );
+    assert_eq!(birth_from_ps(ps).as_deref(), Some("Mon Jan  5 10:00:00 2026"));
     assert_eq!(birth_from_ps("Z    Mon Jan  5 10:00:00 2026"), None);
     assert_eq!(birth_from_ps(""), None);
 }

@@ -27,19 +27,13 @@ impl Probe {
         let ca = CertificateDer::from_pem_slice(ca_pem.as_bytes())
             .map_err(|error| Error::new(format!("the control plane's ca.crt: {error}")))?;
         let mut roots = RootCertStore::empty();
-        roots
-            .add(ca)
-            .context(|| "the control plane's ca.crt is unusable")?;
+        roots.add(ca).context(|| "the control plane's ca.crt is unusable")?;
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .context(|| "no TLS")?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Ok(Self {
-            tls: Arc::new(tls),
-            port,
-            token: token.to_owned(),
-        })
+        Ok(Self { tls: Arc::new(tls), port, token: token.to_owned() })
     }
 
     /// Whether the server says so itself, and has created the namespace every cluster begins with.

@@ -44,20 +44,12 @@ impl LockedState {
     /// Waits for the lock, then reads.
     pub(crate) fn of(folder: &Path) -> Result<Self> {
         let lock = lock(folder)?;
-        Ok(Self {
-            file: file_in(folder),
-            state: read(folder)?,
-            _lock: lock,
-        })
+        Ok(Self { file: file_in(folder), state: read(folder)?, _lock: lock })
     }
 
     /// Writes the state of a control plane that has none yet, or only that of an earlier run.
     pub(crate) fn begin(folder: &Path, state: State) -> Result<Self> {
-        let locked = Self {
-            file: file_in(folder),
-            state,
-            _lock: lock(folder)?,
-        };
+        let locked = Self { file: file_in(folder), state, _lock: lock(folder)? };
         locked.save()?;
         Ok(locked)
     }
@@ -97,11 +89,7 @@ fn file_in(folder: &Path) -> PathBuf {
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join("controlplane.lock");
     let failed = || format!("cannot lock {}", path.display());
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .context(failed)?;
+    let file = File::options().create(true).append(true).open(&path).context(failed)?;
     file.lock().context(failed)?;
     Ok(file)
 }

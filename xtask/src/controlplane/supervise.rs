@@ -82,17 +82,11 @@ impl Running {
             builder.process_group(0);
         }
         let mut locked = LockedState::of(plane.dir())?;
-        let child = builder
-            .spawn()
-            .context(|| format!("cannot run {}", program.display()))?;
+        let child = builder.spawn().context(|| format!("cannot run {}", program.display()))?;
         let pid = child.id().cast_signed();
         locked.state.command = Some(state::Command { pid, leads_group });
         locked.save()?;
-        Ok(Self {
-            child: Some(child),
-            pid,
-            leads_group,
-        })
+        Ok(Self { child: Some(child), pid, leads_group })
     }
 
     /// Until the command has ended. A signal is passed on; after a while, or at the second one, the command is killed.
@@ -136,9 +130,7 @@ impl Running {
 
 /// As a shell tells it: 128 and the number of the signal that ended the command.
 fn exit_code(status: ExitStatus) -> u8 {
-    let code = status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     u8::try_from(code).unwrap_or(1)
 }
 
@@ -159,10 +151,7 @@ pub(crate) fn serve(plane: &ControlPlane, events: &Receiver<Event>) -> Result<()
             return Ok(());
         }
         if !state.etcd.is_running() {
-            return Err(Error::new(format!(
-                "etcd has ended\n{}",
-                state.etcd.output_tail()
-            )));
+            return Err(Error::new(format!("etcd has ended\n{}", state.etcd.output_tail())));
         }
         if state.apiserver.is_running() {
             continue;

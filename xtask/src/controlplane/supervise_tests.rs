@@ -18,11 +18,7 @@ fn a_stubborn_command_is_killed_at_the_second_signal() {
     // It says when its trap is set.
     let mut said = [0_u8; 1];
     io::Read::read_exact(child.stdout.as_mut().expect("piped"), &mut said).expect("said");
-    let running = Running {
-        pid: child.id().cast_signed(),
-        child: None,
-        leads_group: true,
-    };
+    let running = Running { pid: child.id().cast_signed(), child: None, leads_group: true };
     let (sender, events) = mpsc::channel();
     for _ in 0..2 {
         sender.send(Event::Signal(Signal::TERM)).expect("sent");

@@ -30,17 +30,13 @@ pub(crate) fn parse(text: &str, steps: &[Step]) -> Result<Allowed> {
         }
         let command = line.trim();
         if !steps.iter().any(|step| step.line == command) {
-            return Err(Error::new(format!(
-                "allowed.txt: `{command}` is not in commands.txt"
-            )));
+            return Err(Error::new(format!("allowed.txt: `{command}` is not in commands.txt")));
         }
         allowed.insert(command.to_owned(), String::new());
         current = Some(command.to_owned());
     }
     match allowed.iter().find(|(_, reason)| reason.is_empty()) {
-        Some((command, _)) => Err(Error::new(format!(
-            "allowed.txt: `{command}` has no reason"
-        ))),
+        Some((command, _)) => Err(Error::new(format!("allowed.txt: `{command}` has no reason"))),
         None => Ok(allowed),
     }
 }

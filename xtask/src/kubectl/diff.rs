@@ -14,9 +14,8 @@ enum Line<'a> {
 /// The lines that differ with three lines around them; empty if none does.
 pub(crate) fn unified(left: &str, right: &str) -> String {
     let lines = align(left, right);
-    let changed: Vec<usize> = (0..lines.len())
-        .filter(|at| !matches!(lines[*at], Line::Same(_)))
-        .collect();
+    let changed: Vec<usize> =
+        (0..lines.len()).filter(|at| !matches!(lines[*at], Line::Same(_))).collect();
     let mut out = String::new();
     let mut next = 0;
     while let Some(first) = changed.get(next) {
@@ -42,14 +41,7 @@ fn hunk(lines: &[Line<'_>], start: usize, end: usize, out: &mut String) {
     let before = count(&lines[..start]);
     let inside = count(&lines[start..end]);
     // Writing to a String cannot fail.
-    let _ = writeln!(
-        out,
-        "@@ -{},{} +{},{} @@",
-        before.0 + 1,
-        inside.0,
-        before.1 + 1,
-        inside.1
-    );
+    let _ = writeln!(out, "@@ -{},{} +{},{} @@", before.0 + 1, inside.0, before.1 + 1, inside.1);
     for line in &lines[start..end] {
         let _ = match line {
             Line::Same(text) => writeln!(out, " {text}"),

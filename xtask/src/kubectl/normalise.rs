@@ -61,9 +61,7 @@ fn normalise_line(line: &str) -> String {
     let mut blanks = 0;
     let mut rest = &line[indent..];
     while !rest.is_empty() {
-        let length = rest
-            .find(|char: char| is_delimiter(char))
-            .unwrap_or(rest.len());
+        let length = rest.find(|char: char| is_delimiter(char)).unwrap_or(rest.len());
         if length == 0 {
             let delimiter = rest.chars().next().unwrap_or_default();
             rest = &rest[delimiter.len_utf8()..];
@@ -88,10 +86,7 @@ fn normalise_line(line: &str) -> String {
 
 fn is_delimiter(char: char) -> bool {
     char.is_whitespace()
-        || matches!(
-            char,
-            '"' | '\'' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '/' | '=' | '|'
-        )
+        || matches!(char, '"' | '\'' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '/' | '=' | '|')
 }
 
 fn normalise_word(word: &str, is_table: bool) -> String {
@@ -127,18 +122,11 @@ fn number_after(name: &str, instead: &str, line: &str) -> String {
     let Some(start) = value.find(|char: char| char.is_ascii_digit()) else {
         return line.to_owned();
     };
-    let only_marks = value[..start]
-        .chars()
-        .all(|c| matches!(c, '"' | ':' | ' ' | '='));
-    let digits = value[start..]
-        .find(|char: char| !char.is_ascii_digit())
-        .unwrap_or(value.len() - start);
+    let only_marks = value[..start].chars().all(|c| matches!(c, '"' | ':' | ' ' | '='));
+    let digits =
+        value[start..].find(|char: char| !char.is_ascii_digit()).unwrap_or(value.len() - start);
     if only_marks {
-        format!(
-            "{head}{}{instead}{}",
-            &value[..start],
-            &value[start + digits..]
-        )
+        format!("{head}{}{instead}{}", &value[..start], &value[start + digits..])
     } else {
         line.to_owned()
     }
@@ -161,17 +149,9 @@ fn is_time(word: &str) -> bool {
         && bytes[..19]
             .iter()
             .zip(b"dddd-dd-ddTdd:dd:dd")
-            .all(|(byte, form)| {
-                if *form == b'd' {
-                    byte.is_ascii_digit()
-                } else {
-                    byte == form
-                }
-            })
+            .all(|(byte, form)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form })
         && bytes[bytes.len() - 1] == b'Z'
-        && bytes[19..bytes.len() - 1]
-            .iter()
-            .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && bytes[19..bytes.len() - 1].iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
 /// `v1.37.2`, with anything after.
@@ -183,9 +163,7 @@ fn is_release(word: &str) -> bool {
     let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
     is_number(parts.next())
         && is_number(parts.next())
-        && parts
-            .next()
-            .is_some_and(|part| part.starts_with(|char: char| char.is_ascii_digit()))
+        && parts.next().is_some_and(|part| part.starts_with(|char: char| char.is_ascii_digit()))
 }
 
 /// Where the server under test listens.
@@ -217,9 +195,7 @@ fn generated(word: &str) -> Option<&str> {
     const PREFIX: &str = "generated-";
     let suffix = word.strip_prefix(PREFIX)?;
     let is_suffix = suffix.len() == 5
-        && suffix
-            .bytes()
-            .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte));
+        && suffix.bytes().all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte));
     is_suffix.then_some(PREFIX)
 }
 

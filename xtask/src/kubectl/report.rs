@@ -52,24 +52,12 @@ pub(crate) fn compare(step: &Step, real: &Output, dev: &Output, allowed: &Allowe
         return Outcome::Unexpected { said };
     }
     let (real, dev) = (text_of(real), text_of(dev));
-    let subset = matches!(
-        step.action,
-        Action::Run {
-            compare: Compare::Subset,
-            ..
-        }
-    );
-    let diff = if subset {
-        missing_lines(&real, &dev)
-    } else {
-        unified(&real, &dev)
-    };
+    let subset = matches!(step.action, Action::Run { compare: Compare::Subset, .. });
+    let diff = if subset { missing_lines(&real, &dev) } else { unified(&real, &dev) };
     match (diff.is_empty(), allowed.get(&step.line)) {
         (true, None) => Outcome::Same,
         (true, Some(_)) => Outcome::Stale,
-        (false, Some(reason)) => Outcome::Allowed {
-            reason: reason.clone(),
-        },
+        (false, Some(reason)) => Outcome::Allowed { reason: reason.clone() },
         (false, None) => Outcome::Different { diff },
     }
 }
@@ -100,10 +88,7 @@ fn text_of(output: &Output) -> String {
 /// The development server's lines that the real one does not have.
 fn missing_lines(real: &str, dev: &str) -> String {
     let known: BTreeSet<&str> = real.lines().collect();
-    dev.lines()
-        .filter(|line| !known.contains(line))
-        .map(|line| format!("+{line}\n"))
-        .collect()
+    dev.lines().filter(|line| !known.contains(line)).map(|line| format!("+{line}\n")).collect()
 }
 
 /// Prints what the real control plane made kubectl say, without what is taken out.
@@ -145,12 +130,7 @@ pub(crate) fn print(steps: &[Step], outcomes: &[Outcome]) -> Result<()> {
             Outcome::Same => {}
         }
     }
-    let count = |word: &str| {
-        outcomes
-            .iter()
-            .filter(|outcome| outcome.word() == word)
-            .count()
-    };
+    let count = |word: &str| outcomes.iter().filter(|outcome| outcome.word() == word).count();
     say(format!(
         "\n{} commands: {} ok, {} allowed, {} stale, {} different, {} unexpected",
         outcomes.len(),

@@ -56,10 +56,7 @@ impl Runner {
         let failed = || format!("cannot copy the fixtures of {}", fixtures.display());
         for entry in fs::read_dir(fixtures).context(failed)? {
             let path = entry.context(failed)?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "yaml")
-            {
+            if path.extension().is_some_and(|extension| extension == "yaml") {
                 let name = path.file_name().unwrap_or_default();
                 fs::copy(&path, scratch.path().join(name)).context(failed)?;
             }
@@ -99,24 +96,13 @@ impl Runner {
                 }
                 Ok(output)
             }
-            Action::Begin {
-                name,
-                first,
-                total,
-                args,
-            } => {
+            Action::Begin { name, first, total, args } => {
                 let child = self.start(args)?;
-                let mut background = Background {
-                    child,
-                    total: *total,
-                };
+                let mut background = Background { child, total: *total };
                 // What it fails to say in time shows in the output of `end`.
                 background.child.wait_for_lines(*first)?;
                 self.running.insert(name.clone(), background);
-                Ok(Output {
-                    code: Some(0),
-                    ..Output::default()
-                })
+                Ok(Output { code: Some(0), ..Output::default() })
             }
             Action::End { name } => {
                 let mut background = self
@@ -133,11 +119,7 @@ impl Runner {
 
     fn start(&mut self, args: &[String]) -> Result<Started> {
         self.started += 1;
-        let file = |kind: &str| {
-            self.scratch
-                .path()
-                .join(format!(".{}.{kind}", self.started))
-        };
+        let file = |kind: &str| self.scratch.path().join(format!(".{}.{kind}", self.started));
         let (stdout, stderr) = (file("stdout"), file("stderr"));
         let create =
             |path: &Path| File::create(path).context(|| format!("cannot write {}", path.display()));
@@ -151,16 +133,9 @@ impl Runner {
             .stderr(create(&stderr)?)
             .spawn()
             .context(|| {
-                format!(
-                    "cannot run {}: install kubectl or set KUBECTL",
-                    self.kubectl.display()
-                )
+                format!("cannot run {}: install kubectl or set KUBECTL", self.kubectl.display())
             })?;
-        Ok(Started {
-            child,
-            stdout,
-            stderr,
-        })
+        Ok(Started { child, stdout, stderr })
     }
 }
 
@@ -193,11 +168,7 @@ impl Started {
     fn wait_for_lines(&mut self, lines: usize) -> Result<bool> {
         let deadline = Instant::now() + PATIENCE / 3;
         loop {
-            let ended = self
-                .child
-                .try_wait()
-                .context(|| "cannot wait for kubectl")?
-                .is_some();
+            let ended = self.child.try_wait().context(|| "cannot wait for kubectl")?.is_some();
             if read(&self.stdout)?.matches('\n').count() >= lines {
                 return Ok(true);
             }

@@ -22,12 +22,7 @@ pub(crate) enum Action {
         save: Option<String>,
     },
     /// Start kubectl and go on once it has printed `first` lines.
-    Begin {
-        name: String,
-        first: usize,
-        total: usize,
-        args: Vec<String>,
-    },
+    Begin { name: String, first: usize, total: usize, args: Vec<String> },
     /// Wait until that one has printed all its lines, then end it.
     End { name: String },
 }
@@ -56,10 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Step>> {
         .map(|(number, line)| {
             let action = action(line)
                 .map_err(|problem| Error::new(format!("commands.txt:{number}: {problem}")))?;
-            Ok(Step {
-                line: line.to_owned(),
-                action,
-            })
+            Ok(Step { line: line.to_owned(), action })
         })
         .collect()
 }
@@ -73,8 +65,7 @@ fn action(line: &str) -> std::result::Result<Action, String> {
             }
             let rest = args.split_off(4);
             let number = |word: &str| {
-                word.parse::<usize>()
-                    .map_err(|_| format!("{word} is no number of lines"))
+                word.parse::<usize>().map_err(|_| format!("{word} is no number of lines"))
             };
             return Ok(Action::Begin {
                 first: number(&args[2])?,
@@ -111,12 +102,7 @@ fn action(line: &str) -> std::result::Result<Action, String> {
     if args.is_empty() {
         return Err("no command".to_owned());
     }
-    Ok(Action::Run {
-        args,
-        expect,
-        compare,
-        save,
-    })
+    Ok(Action::Run { args, expect, compare, save })
 }
 
 /// Words between blanks; single quotes hold a word together.

@@ -15,12 +15,8 @@ fn quotes_hold_words_together() {
 
 #[test]
 fn marks_and_redirection_are_taken_off() {
-    let Action::Run {
-        args,
-        expect,
-        compare,
-        save,
-    } = only("# a comment\n\n! subset get x -o json > old.json\n")
+    let Action::Run { args, expect, compare, save } =
+        only("# a comment\n\n! subset get x -o json > old.json\n")
     else {
         panic!("a command");
     };
@@ -35,15 +31,7 @@ fn a_background_command_has_a_name_and_bounds() {
     let action = only("begin w 1 3 get pods -w");
     let args = ["get", "pods", "-w"].map(str::to_owned).to_vec();
     let name = "w".to_owned();
-    assert_eq!(
-        action,
-        Action::Begin {
-            name,
-            first: 1,
-            total: 3,
-            args
-        }
-    );
+    assert_eq!(action, Action::Begin { name, first: 1, total: 3, args });
     let name = "w".to_owned();
     assert_eq!(only("end w"), Action::End { name });
     assert!(parse("begin w 1 get").is_err());

@@ -35,11 +35,9 @@ impl<K> Indexer<K> {
         let _writer = self.0.writer.lock("change a store")?;
         Ok(match batch {
             Batch::Changes(changes) => self.apply_changes(changes),
-            Batch::ReplacedAll {
-                resource_version,
-                objects,
-                unreadable,
-            } => self.replace(resource_version, objects, unreadable),
+            Batch::ReplacedAll { resource_version, objects, unreadable } => {
+                self.replace(resource_version, objects, unreadable)
+            }
             Batch::Bookmark { resource_version } => {
                 let mut tables = self.0.tables.write();
                 if !is_older(&resource_version, &tables.resource_version) {
@@ -71,10 +69,7 @@ impl<K> Indexer<K> {
                         // The deletion may be of one that came after the one held.
                         let final_state_unknown = held.uid() != last.uid();
                         let object = if final_state_unknown { held } else { last };
-                        events.push(Event::Deleted {
-                            object,
-                            final_state_unknown,
-                        });
+                        events.push(Event::Deleted { object, final_state_unknown });
                     }
                     version
                 }
@@ -108,10 +103,7 @@ impl<K> Indexer<K> {
         Some(match (stale, deleted) {
             (true, _) => Step::Stale(object),
             (false, true) => Step::Take(object),
-            (false, false) => Step::Put {
-                values: self.values_of(&object),
-                object,
-            },
+            (false, false) => Step::Put { values: self.values_of(&object), object },
         })
     }
 
@@ -161,14 +153,9 @@ impl<K> Indexer<K> {
         fresh.resource_version = resource_version;
         let old = std::mem::replace(&mut *self.0.tables.write(), fresh);
         let tables = self.0.tables.read();
-        let gone = old
-            .all()
-            .filter(|object| tables.get(object.key()).is_none());
+        let gone = old.all().filter(|object| tables.get(object.key()).is_none());
         let mut events: Vec<_> = gone
-            .map(|object| Event::Deleted {
-                object: object.clone(),
-                final_state_unknown: true,
-            })
+            .map(|object| Event::Deleted { object: object.clone(), final_state_unknown: true })
             .collect();
         events.append(&mut changed);
         events
@@ -187,18 +174,9 @@ fn difference<K>(old: Option<CachedObject<K>>, new: CachedObject<K>, events: &mu
         Some(old) if old.uid() == new.uid() => events.push(Event::Updated { old, new }),
         Some(old) => {
             // Made again under the same name: whoever counts or owns by uid must hear of the end of the first.
-            events.push(Event::Deleted {
-                object: old,
-                final_state_unknown: true,
-            });
-            events.push(Event::Added {
-                object: new,
-                initial: false,
-            });
+            events.push(Event::Deleted { object: old, final_state_unknown: true });
+            events.push(Event::Added { object: new, initial: false });
         }
-        None => events.push(Event::Added {
-            object: new,
-            initial: false,
-        }),
+        None => events.push(Event::Added { object: new, initial: false }),
     }
 }

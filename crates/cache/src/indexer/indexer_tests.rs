@@ -24,10 +24,7 @@ fn of_uid(name: &str, uid: &str, version: u32, tags: &str) -> Object {
 fn tags(object: &Object) -> Result<Vec<String>, Error> {
     let map = object.get()?;
     let tags = map.data.as_ref().and_then(|data| data.get("tags"));
-    Ok(tags
-        .into_iter()
-        .flat_map(|tags| tags.split_whitespace().map(str::to_owned))
-        .collect())
+    Ok(tags.into_iter().flat_map(|tags| tags.split_whitespace().map(str::to_owned)).collect())
 }
 
 fn indexed() -> Indexer<ConfigMap> {
@@ -43,28 +40,16 @@ fn put(store: &Indexer<ConfigMap>, object: Object) -> Vec<String> {
 fn replace(store: &Indexer<ConfigMap>, version: &str, objects: Vec<Object>) -> Vec<String> {
     apply(
         store,
-        Batch::ReplacedAll {
-            resource_version: version.into(),
-            objects,
-            unreadable: Vec::new(),
-        },
+        Batch::ReplacedAll { resource_version: version.into(), objects, unreadable: Vec::new() },
     )
 }
 
 fn apply(store: &Indexer<ConfigMap>, batch: Batch<ConfigMap>) -> Vec<String> {
-    store
-        .apply(batch)
-        .unwrap()
-        .iter()
-        .map(|event| format!("{event:?}"))
-        .collect()
+    store.apply(batch).unwrap().iter().map(|event| format!("{event:?}")).collect()
 }
 
 fn names(objects: Vec<Object>) -> Vec<String> {
-    let mut names: Vec<_> = objects
-        .iter()
-        .map(|object| object.name().to_owned())
-        .collect();
+    let mut names: Vec<_> = objects.iter().map(|object| object.name().to_owned()).collect();
     names.sort_unstable();
     names
 }
@@ -78,15 +63,9 @@ fn b48_an_index_keeps_the_values_that_are_still_valid() {
     let store = indexed();
     put(&store, tagged("o", 1, "a"));
     put(&store, tagged("o", 2, "a b"));
-    assert_eq!(
-        (by_tag(&store, "a"), by_tag(&store, "b")),
-        (vec!["o".into()], vec!["o".into()])
-    );
+    assert_eq!((by_tag(&store, "a"), by_tag(&store, "b")), (vec!["o".into()], vec!["o".into()]));
     put(&store, tagged("o", 3, "b"));
-    assert_eq!(
-        (by_tag(&store, "a").len(), by_tag(&store, "b").len()),
-        (0, 1)
-    );
+    assert_eq!((by_tag(&store, "a").len(), by_tag(&store, "b").len()), (0, 1));
     assert_eq!(store.index_values("tag").unwrap(), ["b"]);
     put(&store, tagged("o", 4, ""));
     assert!(store.index_values("tag").unwrap().is_empty());
@@ -101,10 +80,7 @@ fn lookups_give_the_version_that_is_stored() {
     let store = indexed();
     put(&store, tagged("o", 1, "a"));
     put(&store, tagged("o", 2, "a"));
-    assert_eq!(
-        store.by_index("tag", "a").unwrap()[0].resource_version(),
-        "2"
-    );
+    assert_eq!(store.by_index("tag", "a").unwrap()[0].resource_version(), "2");
     let key = ObjectKey::namespaced("n", "o");
     assert_eq!(store.get(&key).unwrap().resource_version(), "2");
     assert_eq!(store.keys_by_index("tag", "a").unwrap(), [key]);
@@ -147,15 +123,8 @@ fn a_failing_index_function_leaves_out_its_object_only() {
     assert_eq!((by_tag(&store, "a"), store.len()), (vec!["good".into()], 2));
     assert_eq!(names(store.by_index("panics", "all").unwrap()), ["good"]);
     assert_eq!(store.index_failures(), 2);
-    let error = store
-        .get(&ObjectKey::namespaced("n", "bad"))
-        .unwrap()
-        .get()
-        .unwrap_err();
-    assert!(
-        error.is_decode() && error.to_string().contains("n/bad"),
-        "{error}"
-    );
+    let error = store.get(&ObjectKey::namespaced("n", "bad")).unwrap().get().unwrap_err();
+    assert!(error.is_decode() && error.to_string().contains("n/bad"), "{error}");
     // A readable version of it is indexed again.
     put(&store, tagged("bad", 3, "a"));
     assert_eq!(by_tag(&store, "a"), ["bad", "good"]);
@@ -180,10 +149,7 @@ fn an_index_function_may_read_the_store_but_not_change_it() {
 fn the_namespace_index_is_built_in() {
     let store = indexed();
     put(&store, tagged("x", 1, ""));
-    put(
-        &store,
-        CachedObject::from_json(r#"{"metadata":{"name":"cluster-wide"}}"#).unwrap(),
-    );
+    put(&store, CachedObject::from_json(r#"{"metadata":{"name":"cluster-wide"}}"#).unwrap());
     assert_eq!(names(store.list_namespace("n")), ["x"]);
     assert_eq!(names(store.list_namespace("")), ["cluster-wide"]);
     assert_eq!(store.namespaces(), ["n"]);
@@ -193,18 +159,10 @@ fn the_namespace_index_is_built_in() {
 #[test]
 fn a_list_gives_deletions_first_and_then_what_differs_in_its_order() {
     let store = indexed();
-    replace(
-        &store,
-        "5",
-        vec![tagged("a", 1, "t"), tagged("b", 2, "t"), tagged("c", 3, "")],
-    );
+    replace(&store, "5", vec![tagged("a", 1, "t"), tagged("b", 2, "t"), tagged("c", 3, "")]);
     let kept = store.get(&ObjectKey::namespaced("n", "c")).unwrap();
     let list = vec![tagged("d", 8, "t"), tagged("c", 3, ""), tagged("b", 7, "")];
-    let expected = [
-        "Deleted(n/a@1, final state unknown)",
-        "Added(n/d@8)",
-        "Updated(n/b@2->7)",
-    ];
+    let expected = ["Deleted(n/a@1, final state unknown)", "Added(n/d@8)", "Updated(n/b@2->7)"];
     assert_eq!(replace(&store, "9", list), expected);
     assert_eq!(by_tag(&store, "t"), ["d"]);
     assert_eq!(store.resource_version(), "9");
@@ -217,14 +175,7 @@ fn a_list_may_name_an_object_twice() {
     let store = indexed();
     let events = replace(&store, "5", vec![tagged("a", 1, "x"), tagged("a", 2, "y")]);
     assert_eq!(events, ["Added(n/a@1)", "Updated(n/a@1->2)"]);
-    assert_eq!(
-        (
-            by_tag(&store, "x").len(),
-            by_tag(&store, "y").len(),
-            store.len()
-        ),
-        (0, 1, 1)
-    );
+    assert_eq!((by_tag(&store, "x").len(), by_tag(&store, "y").len(), store.len()), (0, 1, 1));
 }
 
 #[test]
@@ -232,14 +183,8 @@ fn an_object_made_again_under_its_name_is_deleted_and_added() {
     let store = indexed();
     put(&store, of_uid("a", "u1", 1, "x"));
     let events = replace(&store, "5", vec![of_uid("a", "u2", 4, "y")]);
-    assert_eq!(
-        events,
-        ["Deleted(n/a@1, final state unknown)", "Added(n/a@4)"]
-    );
-    let events = apply(
-        &store,
-        Batch::Changes(vec![Delta::Deleted(of_uid("a", "u3", 9, ""))]),
-    );
+    assert_eq!(events, ["Deleted(n/a@1, final state unknown)", "Added(n/a@4)"]);
+    let events = apply(&store, Batch::Changes(vec![Delta::Deleted(of_uid("a", "u3", 9, ""))]));
     assert_eq!(events, ["Deleted(n/a@4, final state unknown)"]);
 }
 
@@ -248,10 +193,7 @@ fn what_is_known_or_older_is_no_event() {
     let store = indexed();
     put(&store, tagged("a", 10, "x"));
     assert!(put(&store, tagged("a", 10, "x")).is_empty());
-    assert!(
-        put(&store, tagged("a", 9, "y")).is_empty(),
-        "a watch does not go back"
-    );
+    assert!(put(&store, tagged("a", 9, "y")).is_empty(), "a watch does not go back");
     let late = Batch::Changes(vec![Delta::Deleted(of_uid("a", "u0", 8, ""))]);
     assert!(apply(&store, late).is_empty(), "the end of the one before");
     let unknown = Batch::Changes(vec![Delta::Deleted(tagged("b", 11, ""))]);
@@ -264,15 +206,7 @@ fn what_is_known_or_older_is_no_event() {
 fn a_bookmark_moves_the_version_only() {
     let store = indexed();
     put(&store, tagged("a", 1, "x"));
-    assert!(
-        apply(
-            &store,
-            Batch::Bookmark {
-                resource_version: "500".into()
-            }
-        )
-        .is_empty()
-    );
+    assert!(apply(&store, Batch::Bookmark { resource_version: "500".into() }).is_empty());
     assert_eq!((store.resource_version().as_str(), store.len()), ("500", 1));
 }
 
@@ -305,10 +239,7 @@ fn the_state_of_a_server_that_was_set_back_holds() {
     replace(&store, "1000", vec![lost, reused, same, bad]);
     let list = Batch::ReplacedAll {
         resource_version: "50".into(),
-        objects: vec![
-            of_uid("reused", "u2", 45, "new"),
-            of_uid("same", "u3", 30, "old"),
-        ],
+        objects: vec![of_uid("reused", "u2", 45, "new"), of_uid("same", "u3", 30, "old")],
         unreadable: vec![ObjectKey::namespaced("n", "bad")],
     };
     let events = store.apply(list).unwrap();
@@ -336,11 +267,7 @@ fn readers_see_a_list_whole_or_not_at_all() {
             loop {
                 let objects = store.list();
                 let first = objects[0].resource_version();
-                assert!(
-                    objects
-                        .iter()
-                        .all(|object| object.resource_version() == first)
-                );
+                assert!(objects.iter().all(|object| object.resource_version() == first));
                 assert_eq!(objects.len(), 50);
                 if first == "40" {
                     break;

@@ -77,32 +77,17 @@ impl<K> Indexer<K> {
 
     /// The objects of one namespace.
     pub fn list_namespace(&self, namespace: &str) -> Vec<CachedObject<K>> {
-        self.0
-            .tables
-            .read()
-            .in_namespace(namespace)
-            .cloned()
-            .collect()
+        self.0.tables.read().in_namespace(namespace).cloned().collect()
     }
 
     /// All keys.
     pub fn keys(&self) -> Vec<ObjectKey> {
-        self.0
-            .tables
-            .read()
-            .all()
-            .map(|object| object.key().clone())
-            .collect()
+        self.0.tables.read().all().map(|object| object.key().clone()).collect()
     }
 
     /// The namespaces that have objects.
     pub fn namespaces(&self) -> Vec<String> {
-        self.0
-            .tables
-            .read()
-            .namespaces()
-            .map(str::to_owned)
-            .collect()
+        self.0.tables.read().namespaces().map(str::to_owned).collect()
     }
 
     /// How many objects there are.
@@ -135,11 +120,8 @@ impl<K> Indexer<K> {
     /// # Errors
     /// When there is no such index.
     pub fn keys_by_index(&self, index: &str, value: &str) -> Result<Vec<ObjectKey>, Error> {
-        let mut keys: Vec<_> = self
-            .by_index(index, value)?
-            .iter()
-            .map(|object| object.key().clone())
-            .collect();
+        let mut keys: Vec<_> =
+            self.by_index(index, value)?.iter().map(|object| object.key().clone()).collect();
         keys.sort_unstable();
         Ok(keys)
     }
@@ -205,10 +187,7 @@ impl<K> Indexer<K> {
     /// The values of an object in all indexes. Runs user code.
     fn values_of(&self, object: &CachedObject<K>) -> Values {
         let functions = self.0.tables.read().index_functions();
-        functions
-            .iter()
-            .map(|(name, function)| self.values_in(&**function, name, object))
-            .collect()
+        functions.iter().map(|(name, function)| self.values_in(&**function, name, object)).collect()
     }
 
     fn values_in(

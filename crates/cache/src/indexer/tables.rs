@@ -55,10 +55,7 @@ impl<K> Tables<K> {
             function: index.function.clone(),
             buckets: HashMap::new(),
         });
-        Self {
-            indexes: indexes.collect(),
-            ..Self::new()
-        }
+        Self { indexes: indexes.collect(), ..Self::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -72,10 +69,8 @@ impl<K> Tables<K> {
     /// The object and the values it has in the indexes.
     pub(super) fn get_with_values(&self, key: &ObjectKey) -> Option<(&CachedObject<K>, Values)> {
         let stored = self.stored(key)?;
-        let values = stored
-            .values
-            .iter()
-            .map(|values| values.iter().map(|v| v.to_string()).collect());
+        let values =
+            stored.values.iter().map(|values| values.iter().map(|v| v.to_string()).collect());
         Some((&stored.object, values.collect()))
     }
 
@@ -85,16 +80,12 @@ impl<K> Tables<K> {
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &CachedObject<K>> {
-        self.namespaces
-            .values()
-            .flat_map(|table| table.iter().map(|stored| &stored.object))
+        self.namespaces.values().flat_map(|table| table.iter().map(|stored| &stored.object))
     }
 
     pub(super) fn in_namespace(&self, namespace: &str) -> impl Iterator<Item = &CachedObject<K>> {
         let table = self.namespaces.get(namespace);
-        table
-            .into_iter()
-            .flat_map(|table| table.iter().map(|stored| &stored.object))
+        table.into_iter().flat_map(|table| table.iter().map(|stored| &stored.object))
     }
 
     pub(super) fn namespaces(&self) -> impl Iterator<Item = &str> {
@@ -121,14 +112,8 @@ impl<K> Tables<K> {
         }
         let namespace = object.namespace().unwrap_or_default();
         let rehash = |stored: &Stored<K>| hasher.hash_one(stored.object.key());
-        let stored = Stored {
-            values: held.into(),
-            object: object.clone(),
-        };
-        self.namespaces
-            .entry_ref(namespace)
-            .or_default()
-            .insert_unique(hash, stored, rehash);
+        let stored = Stored { values: held.into(), object: object.clone() };
+        self.namespaces.entry_ref(namespace).or_default().insert_unique(hash, stored, rehash);
         self.len += 1;
         replaced
     }
@@ -138,9 +123,7 @@ impl<K> Tables<K> {
         let hash = self.hash(key);
         let namespace = key.namespace().unwrap_or_default();
         let table = self.namespaces.get_mut(namespace)?;
-        let entry = table
-            .find_entry(hash, |stored| stored.object.key() == key)
-            .ok()?;
+        let entry = table.find_entry(hash, |stored| stored.object.key() == key).ok()?;
         let (stored, _) = entry.remove();
         if table.is_empty() {
             self.namespaces.remove(namespace);
@@ -157,18 +140,12 @@ impl<K> Tables<K> {
     }
 
     pub(super) fn index_names(&self) -> Vec<String> {
-        self.indexes
-            .iter()
-            .map(|index| index.name.to_string())
-            .collect()
+        self.indexes.iter().map(|index| index.name.to_string()).collect()
     }
 
     /// Names and functions of the indexes, in their order.
     pub(super) fn index_functions(&self) -> Vec<(Arc<str>, Arc<IndexFn<K>>)> {
-        self.indexes
-            .iter()
-            .map(|index| (index.name.clone(), index.function.clone()))
-            .collect()
+        self.indexes.iter().map(|index| (index.name.clone(), index.function.clone())).collect()
     }
 
     /// Adds an index with the values that the objects have in it.
@@ -178,17 +155,11 @@ impl<K> Tables<K> {
         function: Arc<IndexFn<K>>,
         values: Vec<(CachedObject<K>, Vec<String>)>,
     ) {
-        let mut index = Index {
-            name: name.into(),
-            function,
-            buckets: HashMap::new(),
-        };
+        let mut index = Index { name: name.into(), function, buckets: HashMap::new() };
         for (object, values) in values {
             let hash = self.hash(object.key());
             let values = index.insert(&self.hasher, hash, &object, &values);
-            let table = self
-                .namespaces
-                .get_mut(object.namespace().unwrap_or_default());
+            let table = self.namespaces.get_mut(object.namespace().unwrap_or_default());
             let stored = table.and_then(|t| t.find_mut(hash, |s| s.object.key() == object.key()));
             if let Some(stored) = stored {
                 let mut all = std::mem::take(&mut stored.values).into_vec();
@@ -205,19 +176,14 @@ impl<K> Tables<K> {
         position: usize,
         value: &str,
     ) -> impl Iterator<Item = &CachedObject<K>> {
-        let bucket = self
-            .indexes
-            .get(position)
-            .and_then(|index| index.buckets.get(value));
+        let bucket = self.indexes.get(position).and_then(|index| index.buckets.get(value));
         bucket.into_iter().flat_map(HashTable::iter)
     }
 
     /// The values of the index at `position` that have objects.
     pub(super) fn bucket_names(&self, position: usize) -> impl Iterator<Item = &str> {
         let index = self.indexes.get(position);
-        index
-            .into_iter()
-            .flat_map(|index| index.buckets.keys().map(|value| &**value))
+        index.into_iter().flat_map(|index| index.buckets.keys().map(|value| &**value))
     }
 
     fn hash(&self, key: &ObjectKey) -> u64 {

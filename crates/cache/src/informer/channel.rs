@@ -19,11 +19,7 @@ pub(super) struct DeltaChannel<K> {
 
 impl<K> DeltaChannel<K> {
     pub(super) fn new() -> Self {
-        Self {
-            fifo: Mutex::default(),
-            filled: Notify::new(),
-            drained: Notify::new(),
-        }
+        Self { fifo: Mutex::default(), filled: Notify::new(), drained: Notify::new() }
     }
 
     /// Appends, once there is room. When the future is dropped before, nothing was appended.

@@ -21,11 +21,7 @@ pub(crate) struct Delivery<K> {
 
 impl<K> Delivery<K> {
     pub(crate) fn new(store: Indexer<K>, handlers: Handlers<K>) -> Self {
-        Self {
-            store,
-            handlers,
-            synced: false,
-        }
+        Self { store, handlers, synced: false }
     }
 
     /// Applies a batch to the store, then gives what changed to the handlers.
@@ -58,10 +54,7 @@ impl<K> Delivery<K> {
     /// Adds a handler: first it gets all that is in the store, then every change.
     pub(crate) fn add(&self, handler: Arc<HandlerState<K>>) {
         let objects = self.store.list();
-        handler.push(objects.into_iter().map(|object| Event::Added {
-            object,
-            initial: true,
-        }));
+        handler.push(objects.into_iter().map(|object| Event::Added { object, initial: true }));
         if self.synced {
             handler.end_initial();
         }
@@ -71,10 +64,9 @@ impl<K> Delivery<K> {
     /// Gives a handler everything once more, as updates from each object to itself.
     pub(crate) fn resync(&self, handler: &HandlerState<K>) {
         let objects = self.store.list();
-        handler.push(objects.into_iter().map(|object| Event::Updated {
-            old: object.clone(),
-            new: object,
-        }));
+        handler.push(
+            objects.into_iter().map(|object| Event::Updated { old: object.clone(), new: object }),
+        );
     }
 }
 
@@ -89,10 +81,7 @@ struct Known<K> {
 
 impl<K> Handlers<K> {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Known {
-            list: Mutex::default(),
-            named: AtomicU64::new(0),
-        }))
+        Self(Arc::new(Known { list: Mutex::default(), named: AtomicU64::new(0) }))
     }
 
     /// All but those that were removed, which are forgotten.

@@ -66,9 +66,7 @@ impl<K> HandlerState<K> {
     pub(crate) fn push(&self, events: impl IntoIterator<Item = Event<K>>) {
         let synced = {
             let mut pending = self.pending.lock();
-            events
-                .into_iter()
-                .fold(false, |synced, event| synced | pending.push(event))
+            events.into_iter().fold(false, |synced, event| synced | pending.push(event))
         };
         self.note_synced(synced);
         self.wake.notify_one();
@@ -167,10 +165,7 @@ pub(super) async fn run<K>(state: Arc<HandlerState<K>>, resync: impl Fn(&Handler
     let Some(code) = state.take_code() else {
         return;
     };
-    let mut running = Running {
-        state: &state,
-        code,
-    };
+    let mut running = Running { state: &state, code };
     let mut habit = user_code::Habit::default();
     let period = state.resync.unwrap_or(MIN_RESYNC);
     let mut ticks = interval_at(Instant::now() + period, period);
@@ -270,10 +265,7 @@ impl<K> HandlerRegistration<K> {
         if end {
             Ok(())
         } else {
-            Err(Error::stopped(format!(
-                "wait for handler {} to sync",
-                self.0.name
-            )))
+            Err(Error::stopped(format!("wait for handler {} to sync", self.0.name)))
         }
     }
 
@@ -296,8 +288,6 @@ impl<K> HandlerRegistration<K> {
 
 impl<K> fmt::Debug for HandlerRegistration<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HandlerRegistration")
-            .field(&self.status())
-            .finish()
+        f.debug_tuple("HandlerRegistration").field(&self.status()).finish()
     }
 }

@@ -127,9 +127,7 @@ impl<K: Object> SharedInformer<K> {
         name: &str,
         function: impl Fn(&crate::CachedObject<K>) -> V + Send + Sync + 'static,
     ) -> Result<(), Error> {
-        self.0
-            .shared
-            .add_index(|store| store.add_index(name, function))
+        self.0.shared.add_index(|store| store.add_index(name, function))
     }
 
     /// Adds a handler with the default settings; see [`handler`](Self::handler) for others.
@@ -153,12 +151,7 @@ impl<K: Object> SharedInformer<K> {
 
     /// A handler to be added with other settings than the default.
     pub fn handler(&self) -> HandlerBuilder<'_, K> {
-        HandlerBuilder {
-            informer: self,
-            name: None,
-            buffer: DEFAULT_HANDLER_BUFFER,
-            resync: None,
-        }
+        HandlerBuilder { informer: self, name: None, buffer: DEFAULT_HANDLER_BUFFER, resync: None }
     }
 
     /// Whether the first list was applied to the store. Handlers may still be at it: see
@@ -192,12 +185,7 @@ impl<K: Object> SharedInformer<K> {
             reflector: shared.monitor.status(),
             decodes: shared.decoder.decodes(),
             index_failures: shared.store.index_failures(),
-            handlers: shared
-                .handlers
-                .all()
-                .iter()
-                .map(|handler| handler.status())
-                .collect(),
+            handlers: shared.handlers.all().iter().map(|handler| handler.status()).collect(),
         }
     }
 
@@ -216,9 +204,7 @@ impl<K: Object> SharedInformer<K> {
             return Ok(());
         };
         shared.start_handlers(runtime)?;
-        shared
-            .tasks
-            .spawn_on(shared.clone().apply_batches(), runtime);
+        shared.tasks.spawn_on(shared.clone().apply_batches(), runtime);
         let reader = shared.clone();
         let read = async move {
             let push = |delta| reader.channel.push(delta);
@@ -251,9 +237,7 @@ impl<K> Clone for SharedInformer<K> {
 
 impl<K: Object> fmt::Debug for SharedInformer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SharedInformer")
-            .field(&self.status())
-            .finish()
+        f.debug_tuple("SharedInformer").field(&self.status()).finish()
     }
 }
 

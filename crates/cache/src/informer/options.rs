@@ -46,18 +46,12 @@ impl Default for InformerOptions {
 impl InformerOptions {
     /// Only objects of one namespace.
     pub fn in_namespace(namespace: impl Into<String>) -> Self {
-        Self {
-            namespace: Some(namespace.into()),
-            ..Self::default()
-        }
+        Self { namespace: Some(namespace.into()), ..Self::default() }
     }
 
     /// Only objects with such labels.
     pub fn with_labels(labels: Selector) -> Self {
-        Self {
-            labels,
-            ..Self::default()
-        }
+        Self { labels, ..Self::default() }
     }
 
     /// How logs and errors name the choice: ` in shop with labels app=web`.
@@ -66,10 +60,9 @@ impl InformerOptions {
         if let Some(namespace) = &self.namespace {
             text += &format!(" in {namespace}");
         }
-        for (what, selector) in [
-            ("labels", self.labels.to_string()),
-            ("fields", self.fields.to_string()),
-        ] {
+        for (what, selector) in
+            [("labels", self.labels.to_string()), ("fields", self.fields.to_string())]
+        {
             if !selector.is_empty() {
                 text += &format!(" with {what} {selector}");
             }

@@ -100,21 +100,10 @@ impl<K> PendingEvents<K> {
     pub fn pop(&mut self) -> Option<Event<K>> {
         let mut first = self.waiting.first_entry()?;
         self.in_hand = true;
-        if let Waiting::Remade {
-            last,
-            final_state_unknown,
-            new,
-            initial,
-        } = first.get()
-        {
-            let deleted = Event::Deleted {
-                object: last.clone(),
-                final_state_unknown: *final_state_unknown,
-            };
-            let added = Event::Added {
-                object: new.clone(),
-                initial: *initial,
-            };
+        if let Waiting::Remade { last, final_state_unknown, new, initial } = first.get() {
+            let deleted =
+                Event::Deleted { object: last.clone(), final_state_unknown: *final_state_unknown };
+            let added = Event::Added { object: new.clone(), initial: *initial };
             first.insert(Waiting::One(added));
             return Some(deleted);
         }
@@ -150,10 +139,7 @@ impl<K> PendingEvents<K> {
         let Initial::EndsBefore(end) = self.initial else {
             return false;
         };
-        let before_end = self
-            .waiting
-            .first_key_value()
-            .is_some_and(|(number, _)| *number < end);
+        let before_end = self.waiting.first_key_value().is_some_and(|(number, _)| *number < end);
         if self.in_hand || before_end {
             return false;
         }
@@ -207,38 +193,22 @@ fn merge<K>(waiting: Waiting<K>, event: Event<K>) -> Option<Waiting<K>> {
                 deleted @ Event::Deleted { .. } => deleted,
             }));
         }
-        Waiting::One(Event::Deleted {
-            object,
-            final_state_unknown,
-        }) => (object, final_state_unknown, false),
-        Waiting::Remade {
-            last,
-            final_state_unknown,
-            initial,
-            ..
-        } => (last, final_state_unknown, initial),
+        Waiting::One(Event::Deleted { object, final_state_unknown }) => {
+            (object, final_state_unknown, false)
+        }
+        Waiting::Remade { last, final_state_unknown, initial, .. } => {
+            (last, final_state_unknown, initial)
+        }
     };
     // The handler is owed a deletion of `last`, whatever became of its successors.
     Some(match event {
-        Event::Added {
-            object: new,
-            initial,
-        } => Waiting::Remade {
-            last,
-            final_state_unknown,
-            new,
-            initial,
-        },
-        Event::Updated { new, .. } => Waiting::Remade {
-            last,
-            final_state_unknown,
-            new,
-            initial: was_initial,
-        },
-        Event::Deleted { .. } => Waiting::One(Event::Deleted {
-            object: last,
-            final_state_unknown,
-        }),
+        Event::Added { object: new, initial } => {
+            Waiting::Remade { last, final_state_unknown, new, initial }
+        }
+        Event::Updated { new, .. } => {
+            Waiting::Remade { last, final_state_unknown, new, initial: was_initial }
+        }
+        Event::Deleted { .. } => Waiting::One(Event::Deleted { object: last, final_state_unknown }),
     })
 }
 

@@ -13,24 +13,15 @@ fn object(name: &str, uid: u32, version: u32) -> Object {
 }
 
 fn added(name: &str, uid: u32, version: u32) -> Event<ConfigMap> {
-    Event::Added {
-        object: object(name, uid, version),
-        initial: false,
-    }
+    Event::Added { object: object(name, uid, version), initial: false }
 }
 
 fn updated(name: &str, uid: u32, old: u32, new: u32) -> Event<ConfigMap> {
-    Event::Updated {
-        old: object(name, uid, old),
-        new: object(name, uid, new),
-    }
+    Event::Updated { old: object(name, uid, old), new: object(name, uid, new) }
 }
 
 fn deleted(name: &str, uid: u32, version: u32) -> Event<ConfigMap> {
-    Event::Deleted {
-        object: object(name, uid, version),
-        final_state_unknown: false,
-    }
+    Event::Deleted { object: object(name, uid, version), final_state_unknown: false }
 }
 
 /// What comes out of a buffer that merges from the first event on.
@@ -47,30 +38,16 @@ fn filled(bound: usize, events: Vec<Event<ConfigMap>>) -> PendingEvents<ConfigMa
 }
 
 fn drain(pending: &mut PendingEvents<ConfigMap>) -> Vec<String> {
-    std::iter::from_fn(|| pending.pop())
-        .map(|event| format!("{event:?}"))
-        .collect()
+    std::iter::from_fn(|| pending.pop()).map(|event| format!("{event:?}")).collect()
 }
 
 #[test]
 fn events_of_one_object_merge_as_the_table_says() {
-    assert_eq!(
-        merged(vec![added("a", 1, 1), updated("a", 1, 1, 2)]),
-        ["Added(a@2)"]
-    );
+    assert_eq!(merged(vec![added("a", 1, 1), updated("a", 1, 1, 2)]), ["Added(a@2)"]);
     assert_eq!(merged(vec![added("a", 1, 1), deleted("a", 1, 2)]), [""; 0]);
-    assert_eq!(
-        merged(vec![updated("a", 1, 1, 2), updated("a", 1, 2, 3)]),
-        ["Updated(a@1->3)"]
-    );
-    assert_eq!(
-        merged(vec![updated("a", 1, 1, 2), deleted("a", 1, 3)]),
-        ["Deleted(a@3)"]
-    );
-    assert_eq!(
-        merged(vec![deleted("a", 1, 2), added("a", 1, 3)]),
-        ["Deleted(a@2)", "Added(a@3)"]
-    );
+    assert_eq!(merged(vec![updated("a", 1, 1, 2), updated("a", 1, 2, 3)]), ["Updated(a@1->3)"]);
+    assert_eq!(merged(vec![updated("a", 1, 1, 2), deleted("a", 1, 3)]), ["Deleted(a@3)"]);
+    assert_eq!(merged(vec![deleted("a", 1, 2), added("a", 1, 3)]), ["Deleted(a@2)", "Added(a@3)"]);
     let remade = vec![deleted("a", 1, 2), added("a", 2, 3)];
     assert_eq!(merged(remade.clone()), ["Deleted(a@2)", "Added(a@3)"]);
     let changed = [remade.clone(), vec![updated("a", 2, 3, 4)]].concat();
@@ -89,10 +66,7 @@ fn what_comes_back_goes_on_from_nothing_that_was_not_told() {
 
 #[test]
 fn below_the_bound_every_event_is_its_own() {
-    let mut pending = filled(
-        3,
-        vec![added("a", 1, 1), updated("a", 1, 1, 2), added("b", 2, 3)],
-    );
+    let mut pending = filled(3, vec![added("a", 1, 1), updated("a", 1, 1, 2), added("b", 2, 3)]);
     // Three wait: from here on events of an object that waits are merged into its last one.
     pending.push(updated("a", 1, 2, 4));
     pending.push(updated("a", 1, 4, 5));
@@ -122,10 +96,7 @@ fn it_is_synced_when_the_initial_events_were_dealt_with() {
     assert!(pending.pop().is_some());
     assert!(!pending.finished());
     pending.pop();
-    assert!(
-        !pending.has_synced(),
-        "the last initial event is still being handled"
-    );
+    assert!(!pending.has_synced(), "the last initial event is still being handled");
     assert!(pending.finished());
     assert!(pending.has_synced());
     assert_eq!(pending.len(), 1);

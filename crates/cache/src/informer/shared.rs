@@ -47,10 +47,8 @@ impl<K: Object> Shared<K> {
         token: CancellationToken,
     ) -> Self {
         let handlers = Handlers::new();
-        let running = Running {
-            delivery: Delivery::new(store.clone(), handlers.clone()),
-            runtime: None,
-        };
+        let running =
+            Running { delivery: Delivery::new(store.clone(), handlers.clone()), runtime: None };
         Self {
             name,
             store,

@@ -42,11 +42,7 @@ impl<K> CachedObject<K> {
     /// A handle on an object, of the store that `decoder` belongs to.
     pub fn new(raw: RawObject, decoder: &Decoder<K>) -> Self {
         let decoded = Mutex::new(Weak::new());
-        Self(Arc::new(Inner {
-            raw,
-            decoder: decoder.clone(),
-            decoded,
-        }))
+        Self(Arc::new(Inner { raw, decoder: decoder.clone(), decoded }))
     }
 
     /// The object as it came.

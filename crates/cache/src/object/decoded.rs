@@ -31,10 +31,7 @@ pub(super) struct Held<K> {
 
 impl<K> Decoded<K> {
     pub(super) fn new(value: K) -> Self {
-        Self(Arc::new(Held {
-            value: Box::new(value),
-            used: AtomicBool::new(false),
-        }))
+        Self(Arc::new(Held { value: Box::new(value), used: AtomicBool::new(false) }))
     }
 
     pub(super) fn mark_used(&self) {

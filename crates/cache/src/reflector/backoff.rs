@@ -18,17 +18,12 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub(super) fn new() -> Self {
-        Self {
-            step: FIRST,
-            last: None,
-        }
+        Self { step: FIRST, last: None }
     }
 
     /// How long to wait after a failure at `now`.
     pub(super) fn after_failure(&mut self, now: Instant, random: &mut fastrand::Rng) -> Duration {
-        let calm = self
-            .last
-            .is_some_and(|last| now.saturating_duration_since(last) > CALM);
+        let calm = self.last.is_some_and(|last| now.saturating_duration_since(last) > CALM);
         if calm {
             self.step = FIRST;
         }

@@ -99,9 +99,7 @@ impl<K> ReflectorCore<K> {
         decoder: Decoder<K>,
         store: Indexer<K>,
     ) -> Self {
-        let random = options
-            .seed
-            .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+        let random = options.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
         Self {
             options,
             kind: kind.into(),
@@ -141,8 +139,7 @@ impl<K> ReflectorCore<K> {
         self.drop_half_a_page();
         if let Some(until) = self.not_before {
             if now < until {
-                self.status
-                    .change(|status| status.phase = Phase::BackingOff);
+                self.status.change(|status| status.phase = Phase::BackingOff);
                 return Action::Sleep(until - now);
             }
             self.not_before = None;
@@ -183,10 +180,7 @@ impl<K> ReflectorCore<K> {
             ordered: !matches!(self.version.as_str(), "" | "0"),
         });
         let min = self.options.min_watch_timeout.unwrap_or(MIN_WATCH_TIMEOUT);
-        let min = min.clamp(
-            *SENSIBLE_WATCH_TIMEOUTS.start(),
-            *SENSIBLE_WATCH_TIMEOUTS.end(),
-        );
+        let min = min.clamp(*SENSIBLE_WATCH_TIMEOUTS.start(), *SENSIBLE_WATCH_TIMEOUTS.end());
         WatchOptions {
             labels: self.options.labels.clone(),
             fields: self.options.fields.clone(),
@@ -237,9 +231,7 @@ impl<K> ReflectorCore<K> {
             RawWatchEvent::Added(raw) => (raw, Change::Added),
             RawWatchEvent::Modified(raw) => (raw, Change::Modified),
             RawWatchEvent::Deleted(raw) => (raw, Change::Deleted),
-            RawWatchEvent::Bookmark {
-                resource_version, ..
-            } => {
+            RawWatchEvent::Bookmark { resource_version, .. } => {
                 self.status.change(|status| status.bookmarks += 1);
                 return match self.advance(&resource_version, false) {
                     true => Step::Push(Delta::Bookmark { resource_version }),
@@ -251,10 +243,7 @@ impl<K> ReflectorCore<K> {
                 return Step::Stop;
             }
         };
-        let kind = raw
-            .kind()
-            .filter(|kind| *kind != self.kind)
-            .map(str::to_owned);
+        let kind = raw.kind().filter(|kind| *kind != self.kind).map(str::to_owned);
         if let Some(kind) = kind {
             let message = format!("an event about a {kind} came in a watch of {}", self.kind);
             self.bad_object(call, Some(raw.key()), message);
@@ -288,8 +277,7 @@ impl<K> ReflectorCore<K> {
             return false;
         }
         version.clone_into(&mut self.version);
-        self.status
-            .change(|status| version.clone_into(&mut status.resource_version));
+        self.status.change(|status| version.clone_into(&mut status.resource_version));
         true
     }
 
@@ -329,10 +317,7 @@ impl<K> ReflectorCore<K> {
             self.silent_watches_allowed =
                 (self.silent_watches_allowed * 4).min(MOST_SILENT_WATCHES);
         }
-        let message = format!(
-            "the watch from {} ended after {lasted:?} without news",
-            watch.from
-        );
+        let message = format!("the watch from {} ended after {lasted:?} without news", watch.from);
         if short {
             self.back_off(now, &Failure::new(Cause::Other, message));
         } else {
@@ -357,21 +342,12 @@ impl<K> ReflectorCore<K> {
         let wait = self.backoff.after_failure(now, &mut self.random);
         let asked = failure.retry_after.unwrap_or_default().min(MOST_WAIT);
         let wait = wait.max(asked);
-        tracing::warn!(
-            kind = self.kind,
-            error = failure.message,
-            ?wait,
-            "reflector waits"
-        );
+        tracing::warn!(kind = self.kind, error = failure.message, ?wait, "reflector waits");
         self.not_before = Some(now + wait);
     }
 
     pub(super) fn note(&self, failure: &Failure) {
-        tracing::debug!(
-            kind = self.kind,
-            error = failure.message,
-            "reflector has to try again"
-        );
+        tracing::debug!(kind = self.kind, error = failure.message, "reflector has to try again");
         self.status.change(|status| {
             status.failures += 1;
             status.last_error = Some(failure.message.clone());

@@ -34,11 +34,7 @@ pub enum Cause {
 impl Failure {
     /// A failure with no more to say than its cause and words.
     pub fn new(cause: Cause, message: impl Into<String>) -> Self {
-        Self {
-            cause,
-            retry_after: None,
-            message: message.into(),
-        }
+        Self { cause, retry_after: None, message: message.into() }
     }
 
     /// What a server answered.
@@ -52,10 +48,6 @@ impl Failure {
         } else {
             Cause::Other
         };
-        Self {
-            cause,
-            retry_after: status.retry_after(),
-            message: status.to_string(),
-        }
+        Self { cause, retry_after: status.retry_after(), message: status.to_string() }
     }
 }

@@ -54,9 +54,7 @@ impl<K> ReflectorCore<K> {
     pub(super) fn list_request(&mut self) -> ListOptions {
         self.status.change(|status| status.phase = Phase::Listing);
         let version = self.list_version();
-        let listing = self
-            .listing
-            .get_or_insert_with(|| Listing::of(version, &self.store));
+        let listing = self.listing.get_or_insert_with(|| Listing::of(version, &self.store));
         let mut request = ListOptions {
             labels: self.options.labels.clone(),
             fields: self.options.fields.clone(),
@@ -172,10 +170,7 @@ impl<K> ReflectorCore<K> {
             // The pages took longer than the server keeps a state: once more, in one piece.
             Cause::Expired if paged => {
                 self.note(&failure);
-                self.listing = Some(Listing {
-                    whole: true,
-                    ..Listing::of(version, &self.store)
-                });
+                self.listing = Some(Listing { whole: true, ..Listing::of(version, &self.store) });
             }
             Cause::Expired | Cause::VersionTooLarge if !version.is_empty() => {
                 self.note(&failure);

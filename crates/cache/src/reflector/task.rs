@@ -43,11 +43,7 @@ impl<K: Object> Reflector<K> {
     ) -> Self {
         let keep_managed_fields = options.keep_managed_fields;
         let core = ReflectorCore::new(api.kind().kind(), options, decoder, store);
-        Self {
-            core,
-            api,
-            keep_managed_fields,
-        }
+        Self { core, api, keep_managed_fields }
     }
 
     /// A view of what it is doing, also while it runs.
@@ -99,11 +95,7 @@ impl<K: Object> Reflector<K> {
 
     async fn read_page(&mut self, call: Call, request: &ListOptions) -> Result<ListEnd, Error> {
         let list = self.api.list_raw(request).await?;
-        let mut list = if self.keep_managed_fields {
-            list
-        } else {
-            list.without_managed_fields()
-        };
+        let mut list = if self.keep_managed_fields { list } else { list.without_managed_fields() };
         let mut unreadable = None;
         while let Some(object) = list.next().await {
             match object {
@@ -135,9 +127,7 @@ impl<K: Object> Reflector<K> {
         request: &WatchOptions,
         push: &impl Fn(Delta<K>) -> F,
     ) {
-        let lasts = request
-            .timeout
-            .map_or(NO_LIMIT, |timeout| timeout + WATCH_GRACE);
+        let lasts = request.timeout.map_or(NO_LIMIT, |timeout| timeout + WATCH_GRACE);
         let deadline = Instant::now() + lasts;
         let stream = match timeout_at(deadline, self.api.watch_raw(request)).await {
             Ok(Ok(stream)) => stream,
@@ -145,11 +135,8 @@ impl<K: Object> Reflector<K> {
             Err(_) => return self.core.watch_ended(call, now(), None),
         };
         self.core.watch_opened(call);
-        let mut stream = if self.keep_managed_fields {
-            stream
-        } else {
-            stream.without_managed_fields()
-        };
+        let mut stream =
+            if self.keep_managed_fields { stream } else { stream.without_managed_fields() };
         loop {
             match timeout_at(deadline, stream.next()).await.unwrap_or(None) {
                 Some(Ok(event)) => match self.core.watch_event(call, now(), event) {
@@ -184,10 +171,7 @@ fn now() -> std::time::Instant {
 fn failure(error: &Error) -> Failure {
     let message = error.to_string();
     match error.status() {
-        Some(status) => Failure {
-            message,
-            ..Failure::of_status(status)
-        },
+        Some(status) => Failure { message, ..Failure::of_status(status) },
         None if error.is_transport() => Failure::new(Cause::Connection, message),
         None => Failure::new(Cause::Other, message),
     }

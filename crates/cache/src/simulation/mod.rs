@@ -61,8 +61,5 @@ fn run(seed: u64) -> Tally {
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{variable} has to be a number, not {text:?}")),
-    )
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} has to be a number, not {text:?}")))
 }

@@ -14,12 +14,7 @@ use crate::{Action, Call, Cause, Failure, Step};
 pub(super) enum Request {
     None,
     Sleeping(Instant),
-    List {
-        call: Call,
-        body: Vec<u8>,
-        at: usize,
-        splitter: Box<ListSplitter>,
-    },
+    List { call: Call, body: Vec<u8>, at: usize, splitter: Box<ListSplitter> },
     Watch(Box<Watch>),
 }
 
@@ -82,10 +77,7 @@ impl World {
         self.refuse_at_random()?;
         let limit = request.limit.map_or(usize::MAX, |limit| limit as usize);
         if let Some(token) = &request.continue_token {
-            assert_eq!(
-                request.resource_version, None,
-                "a page is asked for by its token alone"
-            );
+            assert_eq!(request.resource_version, None, "a page is asked for by its token alone");
             let mut parts = token.split(':').map(|part| part.parse::<u64>().unwrap());
             let mut part = || parts.next().unwrap();
             let (restarts, version, from) = (part(), part(), part());
@@ -103,10 +95,7 @@ impl World {
             Some(_) if self.faults && self.rng.u8(0..24) == 0 => replica,
             Some(wanted) if wanted.parse::<u64>().unwrap() > replica => {
                 let message = format!("Too large resource version: {wanted}, current: {replica}");
-                return Err(Failure::of_status(&StatusError::of(
-                    Reason::Timeout,
-                    message,
-                )));
+                return Err(Failure::of_status(&StatusError::of(Reason::Timeout, message)));
             }
             Some(_) => replica,
         };
@@ -125,12 +114,7 @@ impl World {
 
     fn answer_watch(&mut self, call: Call, request: &WatchOptions) -> Result<Watch, Failure> {
         self.refuse_at_random()?;
-        let from: u64 = request
-            .resource_version
-            .as_deref()
-            .unwrap()
-            .parse()
-            .unwrap();
+        let from: u64 = request.resource_version.as_deref().unwrap().parse().unwrap();
         let forgotten = from < self.server.compacted;
         let mute = forgotten && self.faults && self.rng.u8(0..4) == 0;
         let mut wire = Vec::new();
@@ -143,15 +127,7 @@ impl World {
         }
         let replica = self.rng.usize(0..2);
         let (at, frames) = (0, FrameSplitter::new());
-        Ok(Watch {
-            call,
-            replica,
-            sent: from,
-            wire,
-            at,
-            frames,
-            mute,
-        })
+        Ok(Watch { call, replica, sent: from, wire, at, frames, mute })
     }
 
     fn refuse_at_random(&mut self) -> Result<(), Failure> {
@@ -164,23 +140,14 @@ impl World {
             2 => refusal(Reason::InternalError),
             3 => {
                 let retry_after = Some(Duration::from_secs(self.rng.u64(0..90)));
-                Failure {
-                    retry_after,
-                    ..refusal(Reason::TooManyRequests)
-                }
+                Failure { retry_after, ..refusal(Reason::TooManyRequests) }
             }
             _ => return Ok(()),
         })
     }
 
     fn receive_list(&mut self) {
-        let Request::List {
-            call,
-            body,
-            at,
-            splitter,
-        } = &mut self.request
-        else {
+        let Request::List { call, body, at, splitter } = &mut self.request else {
             return;
         };
         let end = (*at + self.rng.usize(1..600)).min(body.len());
@@ -189,9 +156,7 @@ impl World {
         while let Some(item) = splitter.next_item() {
             match RawObject::from_json(item.unwrap()) {
                 Ok(object) => self.core.list_item(*call, object),
-                Err(error) => self
-                    .core
-                    .bad_object(*call, error.object_key(), error.to_string()),
+                Err(error) => self.core.bad_object(*call, error.object_key(), error.to_string()),
             }
         }
         if *at == body.len() {
@@ -207,16 +172,13 @@ impl World {
         };
         self.over.push(call);
         match splitter.finish() {
-            Ok(end) => self
-                .core
-                .list_end(call, end)
-                .into_iter()
-                .for_each(|delta| self.fifo.push(delta)),
+            Ok(end) => {
+                self.core.list_end(call, end).into_iter().for_each(|delta| self.fifo.push(delta))
+            }
             Err(error) => {
                 assert!(error.is_truncated(), "{error}");
                 self.tally.cuts += 1;
-                self.core
-                    .list_failed(call, self.now, Failure::new(Cause::Connection, "cut"));
+                self.core.list_failed(call, self.now, Failure::new(Cause::Connection, "cut"));
             }
         }
     }
@@ -261,9 +223,7 @@ impl World {
         }
         watch.wire.extend_from_slice(text.as_bytes());
         let end = (watch.at + self.rng.usize(1..600)).min(watch.wire.len());
-        watch
-            .frames
-            .feed(Bytes::copy_from_slice(&watch.wire[watch.at..end]));
+        watch.frames.feed(Bytes::copy_from_slice(&watch.wire[watch.at..end]));
         watch.at = end;
         while let Request::Watch(watch) = &mut self.request
             && let Some(frame) = watch.frames.next_frame()
@@ -278,9 +238,7 @@ impl World {
                         self.over.push(call);
                     }
                 },
-                Err(error) => self
-                    .core
-                    .bad_object(call, error.object_key(), error.to_string()),
+                Err(error) => self.core.bad_object(call, error.object_key(), error.to_string()),
             }
         }
     }
@@ -307,10 +265,7 @@ impl World {
             Request::List { .. } => self.end_list(),
             Request::Watch(_) => {
                 self.tally.cuts += 1;
-                let broken = self
-                    .rng
-                    .bool()
-                    .then(|| Failure::new(Cause::Connection, "reset"));
+                let broken = self.rng.bool().then(|| Failure::new(Cause::Connection, "reset"));
                 self.end_watch(broken);
             }
         }
@@ -374,12 +329,7 @@ impl World {
             return;
         }
         let call = self.over[self.rng.usize(0..self.over.len())];
-        let ghost = Version {
-            uid: 999,
-            version: 999_999_999,
-            serial: 0,
-            broken: false,
-        };
+        let ghost = Version { uid: 999, version: 999_999_999, serial: 0, broken: false };
         let mut text = String::new();
         server::object(&mut text, "ghost", ghost);
         let ghost = RawObject::from_json(text).unwrap();
@@ -388,19 +338,14 @@ impl World {
         match self.rng.u8(0..6) {
             0 => self.core.list_item(call, ghost),
             1 => {
-                let end = ListEnd {
-                    resource_version: "999999999".into(),
-                    ..ListEnd::default()
-                };
+                let end = ListEnd { resource_version: "999999999".into(), ..ListEnd::default() };
                 assert!(self.core.list_end(call, end).is_none());
             }
             2 => self.core.list_failed(call, self.now, failure),
             3 => self.core.watch_ended(call, self.now, Some(failure)),
             4 => self.core.bad_object(call, Some(ghost.key()), "late"),
             _ => {
-                let step = self
-                    .core
-                    .watch_event(call, self.now, RawWatchEvent::Added(ghost));
+                let step = self.core.watch_event(call, self.now, RawWatchEvent::Added(ghost));
                 assert!(matches!(step, Step::Stop), "{step:?}");
             }
         }

@@ -128,15 +128,12 @@ impl Server {
     /// a jump that is longer than a run, and nothing jumps again before the reflector knows.
     pub(super) fn restart(&mut self, rng: &mut Rng, seen: u64) -> bool {
         self.restarts += 1;
-        let set_back = self
-            .jump
-            .filter(|(_, behind)| (seen == 0 || seen >= *behind) && rng.bool());
+        let set_back = self.jump.filter(|(_, behind)| (seen == 0 || seen >= *behind) && rng.bool());
         if let Some((before, _)) = set_back {
             self.version = rng.u64(10..=before);
             self.state = self.at(self.version);
             let version = self.version;
-            self.history
-                .retain(|change| change.object.version <= version);
+            self.history.retain(|change| change.object.version <= version);
             self.compacted = self.compacted.min(version);
             self.jump = None;
         } else if seen <= self.version && rng.bool() {
@@ -152,11 +149,7 @@ impl Server {
     /// The state at a version.
     pub(super) fn at(&self, version: u64) -> State {
         let mut state = State::new();
-        for change in self
-            .history
-            .iter()
-            .take_while(|change| change.object.version <= version)
-        {
+        for change in self.history.iter().take_while(|change| change.object.version <= version) {
             let key = format!("o{}", change.name);
             match change.what {
                 What::Deleted => state.remove(&key),
@@ -176,12 +169,7 @@ impl Server {
 
 /// An object's JSON, with text of several bytes a letter.
 pub(super) fn object(out: &mut String, name: &str, object: Version) {
-    let Version {
-        uid,
-        version,
-        serial,
-        broken,
-    } = object;
+    let Version { uid, version, serial, broken } = object;
     let annotations = if broken { "7" } else { "{}" };
     let _ = write!(
         out,
@@ -212,11 +200,7 @@ pub(super) fn page(
         object(&mut items, name, *version);
     }
     let next = from.saturating_add(limit);
-    let more = if next < state.len() {
-        token(next)
-    } else {
-        String::new()
-    };
+    let more = if next < state.len() { token(next) } else { String::new() };
     let metadata = format!(r#""metadata":{{"resourceVersion":"{version}","continue":"{more}"}}"#);
     let items = format!(r#""items":[{items}]"#);
     let types = r#""kind":"ConfigMapList","apiVersion":"v1""#;

@@ -49,12 +49,7 @@ impl Watcher {
         let token = CancellationToken::new();
         let state = HandlerState::new("watcher".into(), rng.usize(0..5), None, token, code);
         let code = state.take_code().unwrap();
-        Self {
-            state: Arc::new(state),
-            code,
-            told,
-            panics: rng.bool(),
-        }
+        Self { state: Arc::new(state), code, told, panics: rng.bool() }
     }
 
     /// Is told one event. False when none waits.
@@ -92,10 +87,7 @@ impl Watcher {
     pub(super) fn check(&self, held: &State) {
         let mut told = self.told.lock();
         let told = &mut *told;
-        assert_eq!(
-            &told.objects, held,
-            "a handler was not told what the store has"
-        );
+        assert_eq!(&told.objects, held, "a handler was not told what the store has");
         assert!(self.state.has_synced(), "a handler did not sync");
         let mut held = held.clone();
         for name in &told.lost {

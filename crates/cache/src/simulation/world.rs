@@ -58,17 +58,11 @@ impl World {
         let server = Server::new(&mut rng);
         let store = Indexer::new("configmaps/v1");
         let page_size = rng.bool().then(|| rng.u32(1..4));
-        let options = ReflectorOptions {
-            page_size,
-            seed: Some(seed),
-            ..Default::default()
-        };
+        let options = ReflectorOptions { page_size, seed: Some(seed), ..Default::default() };
         let decoder = Decoder::new(&Kind::of(), 0);
         let core = ReflectorCore::new("ConfigMap", options, decoder, store.clone());
         store
-            .add_index("last letter", |object| {
-                object.name().chars().last().map(String::from)
-            })
+            .add_index("last letter", |object| object.name().chars().last().map(String::from))
             .unwrap();
         let handlers = Handlers::new();
         let delivery = Delivery::new(store.clone(), handlers.clone());
@@ -183,10 +177,7 @@ impl World {
             let last = &name[name.len() - 1..];
             assert_eq!(self.store.by_index("last letter", last).unwrap().len(), 1);
         }
-        assert_eq!(
-            self.store.index_values("last letter").unwrap().len(),
-            held.len()
-        );
+        assert_eq!(self.store.index_values("last letter").unwrap().len(), held.len());
         assert_eq!(self.core.status().phase, Phase::Watching);
     }
 
@@ -194,11 +185,7 @@ impl World {
         let Some(batch) = self.fifo.pop() else { return };
         let mut kept = Vec::new();
         if let Batch::ReplacedAll { unreadable, .. } = &batch {
-            kept.extend(
-                unreadable
-                    .iter()
-                    .filter(|key| self.store.get(key).is_some()),
-            );
+            kept.extend(unreadable.iter().filter(|key| self.store.get(key).is_some()));
         }
         let kept: Vec<_> = kept.into_iter().cloned().collect();
         self.delivery.apply(batch).unwrap();
@@ -211,11 +198,7 @@ impl World {
         }
         let shown = self.store.resource_version().parse().unwrap_or(0);
         if shown < self.shown {
-            assert!(
-                self.set_back > 0,
-                "the store went back from {} to {shown}",
-                self.shown
-            );
+            assert!(self.set_back > 0, "the store went back from {} to {shown}", self.shown);
             self.set_back -= 1;
             self.tally.stores_set_back += 1;
             for watcher in &self.watchers {

@@ -15,26 +15,13 @@ async fn equal_choices_share_an_informer_and_others_do_not() {
     let (_server, client) = Server::new();
     let factory = SharedInformerFactory::new(&client);
     let all = factory.informer::<ConfigMap>();
-    all.add_index("app", |o| o.label("app").map(String::from))
-        .unwrap();
-    let again = factory
-        .informer_of(Kind::<ConfigMap>::of(), InformerOptions::default())
-        .unwrap();
-    assert!(
-        again
-            .add_index("app", |_| None::<String>)
-            .unwrap_err()
-            .is_index_exists()
-    );
-    let one = factory
-        .informer_of(Kind::<ConfigMap>::of(), InformerOptions::in_namespace("n"))
-        .unwrap();
+    all.add_index("app", |o| o.label("app").map(String::from)).unwrap();
+    let again = factory.informer_of(Kind::<ConfigMap>::of(), InformerOptions::default()).unwrap();
+    assert!(again.add_index("app", |_| None::<String>).unwrap_err().is_index_exists());
+    let one =
+        factory.informer_of(Kind::<ConfigMap>::of(), InformerOptions::in_namespace("n")).unwrap();
     one.add_index("app", |_| None::<String>).unwrap();
-    let names: Vec<_> = factory
-        .status()
-        .into_iter()
-        .map(|status| status.name)
-        .collect();
+    let names: Vec<_> = factory.status().into_iter().map(|status| status.name).collect();
     assert_eq!(names, ["configmaps/v1", "configmaps/v1 in n"]);
 }
 
@@ -47,19 +34,14 @@ async fn a_choice_is_asked_of_the_server() {
         fields: "metadata.name=x".parse().unwrap(),
         ..InformerOptions::in_namespace("shop")
     };
-    let informer = factory
-        .informer_of(Kind::<ConfigMap>::of(), options)
-        .unwrap();
+    let informer = factory.informer_of(Kind::<ConfigMap>::of(), options).unwrap();
     factory.start();
     let list = server.list().await;
     assert_eq!(list.path, "/api/v1/namespaces/shop/configmaps");
     assert_eq!(list.param("labelSelector").as_deref(), Some("app%3Dweb"));
     list.items("10", &[]);
     let watch = server.watch().await;
-    assert_eq!(
-        watch.param("fieldSelector").as_deref(),
-        Some("metadata.name%3Dx")
-    );
+    assert_eq!(watch.param("fieldSelector").as_deref(), Some("metadata.name%3Dx"));
     assert_eq!(watch.path, "/api/v1/namespaces/shop/configmaps");
     assert_eq!(
         informer.name(),
@@ -72,9 +54,7 @@ async fn a_namespace_for_a_cluster_wide_kind_is_an_error() {
     let (_server, client) = Server::new();
     let factory = SharedInformerFactory::new(&client);
     let options = InformerOptions::in_namespace("n");
-    let error = factory
-        .informer_of(Kind::<Namespace>::of(), options)
-        .unwrap_err();
+    let error = factory.informer_of(Kind::<Namespace>::of(), options).unwrap_err();
     assert!(error.is_scope_mismatch());
     assert!(error.to_string().contains("namespaces/v1"), "{error}");
 }
@@ -108,19 +88,13 @@ async fn a_wait_that_ends_says_who_is_missing_and_why() {
             }
         }
     };
-    let wait = bench
-        .factory
-        .wait_for_sync()
-        .timeout(Duration::from_secs(30))
-        .into_future();
+    let wait = bench.factory.wait_for_sync().timeout(Duration::from_secs(30)).into_future();
     let error = tokio::select! {
         result = wait => result.unwrap_err(),
         () = answers => unreachable!(),
     };
     assert!(error.is_not_synced());
-    let [missing] = error.missing() else {
-        panic!("{error}")
-    };
+    let [missing] = error.missing() else { panic!("{error}") };
     assert!(
         missing.starts_with("secrets/v1 (backing off; last error: GET /api/v1/secrets"),
         "{missing}"
@@ -137,13 +111,8 @@ async fn a_wait_for_an_informer_that_nobody_starts_is_an_error() {
     let _late = bench.factory.informer::<Secret>();
     let error = bench.factory.wait_for_sync().await.unwrap_err();
     assert!(error.is_not_synced());
-    let [missing] = error.missing() else {
-        panic!("{error}")
-    };
-    assert!(
-        missing.starts_with("secrets/v1 (not started: call"),
-        "{missing}"
-    );
+    let [missing] = error.missing() else { panic!("{error}") };
+    assert!(missing.starts_with("secrets/v1 (not started: call"), "{missing}");
     let wait = bench.factory.wait_for_sync().timeout(Duration::ZERO);
     assert!(wait.await.unwrap_err().to_string().contains("not started"));
 }
@@ -174,10 +143,7 @@ async fn what_is_asked_for_after_a_shutdown_never_syncs() {
     bench.factory.start();
     let error = bench.factory.wait_for_sync().await.unwrap_err();
     assert!(error.is_not_synced());
-    assert!(
-        error.missing()[0].starts_with("secrets/v1 (never started"),
-        "{error}"
-    );
+    assert!(error.missing()[0].starts_with("secrets/v1 (never started"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,9 +186,7 @@ async fn an_informer_that_nobody_knows_stops() {
     let mut bench = Bench::start();
     let stream = bench.server.listed("10", &[]).await;
     let lister = bench.informer.lister();
-    let Bench {
-        factory, informer, ..
-    } = bench;
+    let Bench { factory, informer, .. } = bench;
     drop((factory, informer));
     stream.event("ADDED", &object("a", "11"));
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -234,57 +198,31 @@ async fn an_informer_that_nobody_knows_stops() {
 #[tokio::test(start_paused = true)]
 async fn listers_select_by_label_without_decoding_and_share_what_is_decoded() {
     let mut bench = Bench::start();
-    let _stream = bench
-        .server
-        .listed("10", &[object("a", "5"), object("b", "7")])
-        .await;
+    let _stream = bench.server.listed("10", &[object("a", "5"), object("b", "7")]).await;
     bench.factory.wait_for_sync().await.unwrap();
     let lister = bench.informer.lister();
     let selected = lister.list(&"app in (b, c)".parse::<Selector>().unwrap());
     assert_eq!(selected.iter().map(|o| o.name()).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(
-        lister
-            .in_namespace("other")
-            .list(&Selector::everything())
-            .len(),
-        0
-    );
+    assert_eq!(lister.in_namespace("other").list(&Selector::everything()).len(), 0);
     assert_eq!(bench.informer.status().decodes, 0);
     let first = selected[0].get().unwrap();
     let second = lister.get(selected[0].key()).unwrap().get().unwrap();
     assert!(first.ptr_eq(&second));
     assert_eq!(bench.informer.status().decodes, 1);
-    assert_eq!(
-        first.metadata.managed_fields, None,
-        "dropped unless asked for"
-    );
+    assert_eq!(first.metadata.managed_fields, None, "dropped unless asked for");
 }
 
 #[tokio::test(start_paused = true)]
 async fn managed_fields_are_kept_when_asked_for() {
     let (mut server, client) = Server::new();
     let factory = SharedInformerFactory::new(&client);
-    let options = InformerOptions {
-        keep_managed_fields: true,
-        ..InformerOptions::default()
-    };
-    let informer = factory
-        .informer_of(Kind::<ConfigMap>::of(), options)
-        .unwrap();
+    let options = InformerOptions { keep_managed_fields: true, ..InformerOptions::default() };
+    let informer = factory.informer_of(Kind::<ConfigMap>::of(), options).unwrap();
     factory.start();
     let _stream = server.listed("10", &[object("a", "5")]).await;
     factory.wait_for_sync().await.unwrap();
     let object = informer.lister().in_namespace("n").get("a").unwrap();
-    assert_eq!(
-        object
-            .get()
-            .unwrap()
-            .metadata
-            .managed_fields
-            .as_ref()
-            .map(Vec::len),
-        Some(1)
-    );
+    assert_eq!(object.get().unwrap().metadata.managed_fields.as_ref().map(Vec::len), Some(1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -293,22 +231,11 @@ async fn unstructured_objects_get_the_types_that_lists_leave_out() {
     let factory = SharedInformerFactory::new(&client);
     let gvk = GroupVersionKind::new("", "v1", "ConfigMap");
     let kind = Kind::<Unstructured>::dynamic(gvk.clone(), "configmaps", Scope::Namespaced);
-    let informer = factory
-        .informer_of(kind, InformerOptions::default())
-        .unwrap();
+    let informer = factory.informer_of(kind, InformerOptions::default()).unwrap();
     factory.start();
-    server
-        .list()
-        .await
-        .body(200, list("10", &[object("a", "5")]));
+    server.list().await.body(200, list("10", &[object("a", "5")]));
     factory.wait_for_sync().await.unwrap();
-    let object = informer
-        .lister()
-        .in_namespace("n")
-        .get("a")
-        .unwrap()
-        .get()
-        .unwrap();
+    let object = informer.lister().in_namespace("n").get("a").unwrap().get().unwrap();
     assert_eq!(object.types.gvk().unwrap(), gvk);
 }
 

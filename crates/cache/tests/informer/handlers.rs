@@ -38,17 +38,11 @@ async fn a_handler_that_panics_goes_on_with_the_next_event() {
         })
         .unwrap();
     let mut others = bench.events();
-    let _stream = bench
-        .server
-        .listed("10", &[object("a", "5"), object("b", "7")])
-        .await;
+    let _stream = bench.server.listed("10", &[object("a", "5"), object("b", "7")]).await;
     assert_eq!(told.recv().await.unwrap(), "n/b");
     registration.synced().await.unwrap();
     let status = registration.status();
-    assert_eq!(
-        (status.name.as_str(), status.panics, status.handled),
-        ("fragile", 1, 2)
-    );
+    assert_eq!((status.name.as_str(), status.panics, status.handled), ("fragile", 1, 2));
     assert_eq!(others.next().await, "Added(n/a@5, initial)");
 }
 
@@ -68,11 +62,7 @@ async fn a_removed_handler_is_told_nothing_more_and_its_code_is_dropped() {
     assert_eq!(told.recv().await.unwrap(), "n/a");
     registration.remove().await;
     assert_eq!(Arc::strong_count(&held), 1);
-    assert_eq!(
-        bench.informer.status().handlers.len(),
-        1,
-        "forgotten at once"
-    );
+    assert_eq!(bench.informer.status().handlers.len(), 1, "forgotten at once");
     stream.event("ADDED", &object("b", "11"));
     others.next().await;
     assert_eq!(others.next().await, "Added(n/b@11)");
@@ -172,10 +162,7 @@ async fn no_period_is_too_long() {
 async fn a_resync_repeats_what_is_known_for_the_handler_that_asked() {
     let mut bench = Bench::start();
     let (sender, mut told) = mpsc::unbounded_channel();
-    let handler = bench
-        .informer
-        .handler()
-        .resync_every(Duration::from_secs(30));
+    let handler = bench.informer.handler().resync_every(Duration::from_secs(30));
     let _registration = handler
         .add(move |event: Event<ConfigMap>| sender.send(event.is_resync()).unwrap())
         .unwrap();
@@ -213,41 +200,23 @@ async fn a_slow_handler_slows_down_nobody_and_costs_one_event_an_object() {
             seen.send_modify(|newest| *newest = version.max(*newest));
         })
         .unwrap();
-    let stream = bench
-        .server
-        .listed("10", &[object("a", "1"), object("b", "2")])
-        .await;
+    let stream = bench.server.listed("10", &[object("a", "1"), object("b", "2")]).await;
     for version in 11..11 + CHANGES {
         stream.event(
             "MODIFIED",
-            &object(
-                if version % 2 == 0 { "a" } else { "b" },
-                &version.to_string(),
-            ),
+            &object(if version % 2 == 0 { "a" } else { "b" }, &version.to_string()),
         );
     }
     let last = 10 + CHANGES;
     newest.wait_for(|version| *version == last).await.unwrap();
-    assert_eq!(
-        bench.stored(),
-        [format!("a@{last}"), format!("b@{}", 9 + CHANGES)]
-    );
+    assert_eq!(bench.stored(), [format!("a@{last}"), format!("b@{}", 9 + CHANGES)]);
     let status = slow.status();
-    assert!(
-        status.pending <= 12 && status.merged > u64::from(CHANGES) - 20,
-        "{status:?}"
-    );
+    assert!(status.pending <= 12 && status.merged > u64::from(CHANGES) - 20, "{status:?}");
     drop(open);
     let mut told = Vec::new();
-    while told
-        .last()
-        .is_none_or(|event: &String| !event.ends_with(&format!("->{last})")))
-    {
+    while told.last().is_none_or(|event: &String| !event.ends_with(&format!("->{last})"))) {
         told.push(slowly.recv().await.unwrap());
     }
-    assert_eq!(
-        told[..2],
-        ["Added(n/a@1, initial)", "Added(n/b@2, initial)"]
-    );
+    assert_eq!(told[..2], ["Added(n/a@1, initial)", "Added(n/b@2, initial)"]);
     assert!(slow.has_synced() && fast.has_synced());
 }

@@ -24,11 +24,7 @@ impl Bench {
         let factory = SharedInformerFactory::new(&client);
         let informer = factory.informer::<ConfigMap>();
         factory.start();
-        Self {
-            server,
-            factory,
-            informer,
-        }
+        Self { server, factory, informer }
     }
 
     /// Adds a handler that passes on what it is told.
@@ -36,19 +32,14 @@ impl Bench {
         let (sender, events) = mpsc::unbounded_channel();
         let handler = move |event| drop(sender.send(event));
         let registration = self.informer.add_handler(handler).unwrap();
-        Events {
-            events,
-            registration,
-        }
+        Events { events, registration }
     }
 
     /// The stored objects as `NAME@VERSION`, sorted.
     pub(crate) fn stored(&self) -> Vec<String> {
         let objects = self.informer.lister().list(&Default::default());
-        let mut names: Vec<_> = objects
-            .iter()
-            .map(|o| format!("{}@{}", o.name(), o.resource_version()))
-            .collect();
+        let mut names: Vec<_> =
+            objects.iter().map(|o| format!("{}@{}", o.name(), o.resource_version())).collect();
         names.sort_unstable();
         names
     }

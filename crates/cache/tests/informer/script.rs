@@ -47,12 +47,7 @@ impl Server {
     /// The next request, which is a watch.
     pub(crate) async fn watch(&mut self) -> Call {
         let call = self.call().await;
-        assert_eq!(
-            call.param("watch").as_deref(),
-            Some("true"),
-            "{}",
-            call.query
-        );
+        assert_eq!(call.param("watch").as_deref(), Some("true"), "{}", call.query);
         call
     }
 
@@ -66,14 +61,8 @@ impl Server {
 impl Call {
     /// A parameter of the query.
     pub(crate) fn param(&self, name: &str) -> Option<String> {
-        let pairs = self
-            .query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='));
-        pairs
-            .into_iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| value.to_owned())
+        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
     }
 
     /// `resourceVersion`.
@@ -139,9 +128,7 @@ impl Stream {
 
     /// The connection breaks.
     pub(crate) fn reset(self) {
-        self.0
-            .send(Err(std::io::ErrorKind::ConnectionReset.into()))
-            .ok();
+        self.0.send(Err(std::io::ErrorKind::ConnectionReset.into())).ok();
     }
 
     /// The client has closed it.
@@ -187,9 +174,7 @@ impl Service<Request<Body>> for Script {
         };
         self.0.send(call).ok();
         Box::pin(async move {
-            answered
-                .await
-                .unwrap_or_else(|_| Err(std::io::ErrorKind::ConnectionRefused.into()))
+            answered.await.unwrap_or_else(|_| Err(std::io::ErrorKind::ConnectionRefused.into()))
         })
     }
 }
@@ -204,8 +189,6 @@ impl http_body::Body for Chunks {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0
-            .poll_recv(cx)
-            .map(|chunk| chunk.map(|chunk| chunk.map(Frame::data)))
+        self.0.poll_recv(cx).map(|chunk| chunk.map(|chunk| chunk.map(Frame::data)))
     }
 }

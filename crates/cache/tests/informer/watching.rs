@@ -40,20 +40,9 @@ async fn it_lists_once_and_follows_from_there() {
     assert_eq!(events.next().await, "Added(n/c@13)");
     assert_eq!(bench.stored(), ["a@11", "c@13"]);
     let status = bench.informer.status();
+    assert_eq!((status.objects, status.resource_version.as_str(), status.decodes), (2, "13", 0));
     assert_eq!(
-        (
-            status.objects,
-            status.resource_version.as_str(),
-            status.decodes
-        ),
-        (2, "13", 0)
-    );
-    assert_eq!(
-        (
-            status.reflector.lists,
-            status.reflector.watches,
-            status.reflector.events
-        ),
+        (status.reflector.lists, status.reflector.watches, status.reflector.events),
         (1, 1, 3)
     );
 }
@@ -75,16 +64,9 @@ async fn b39_text_of_several_bytes_may_be_cut_anywhere() {
         assert_eq!(events.next().await, "Added(n/a@11)", "cut at {cut}");
         assert_eq!(events.next().await, "Updated(n/a@11->12)", "cut at {cut}");
         drop(stream);
-        assert_eq!(
-            bench.server.watch().await.version().as_deref(),
-            Some("12"),
-            "cut at {cut}"
-        );
+        assert_eq!(bench.server.watch().await.version().as_deref(), Some("12"), "cut at {cut}");
         let stored = bench.informer.lister().list(&Default::default());
-        assert_eq!(
-            stored[0].get().unwrap().data.as_ref().unwrap()["名"],
-            "é🦀é"
-        );
+        assert_eq!(stored[0].get().unwrap().data.as_ref().unwrap()["名"], "é🦀é");
         assert_eq!(bench.informer.status().reflector.bad_objects, 0);
     }
 }
@@ -109,16 +91,10 @@ async fn b41_a_bookmark_moves_the_resume_point_and_nothing_else() {
 async fn b42_an_idle_watch_goes_on_from_the_lists_version() {
     for version in ["900", "0009", "zz9"] {
         let mut bench = Bench::start();
-        let stream = bench
-            .server
-            .listed(version, &[object("a", "5"), object("b", "7")])
-            .await;
+        let stream = bench.server.listed(version, &[object("a", "5"), object("b", "7")]).await;
         tokio::time::sleep(Duration::from_secs(300)).await;
         drop(stream);
-        assert_eq!(
-            bench.server.watch().await.version().as_deref(),
-            Some(version)
-        );
+        assert_eq!(bench.server.watch().await.version().as_deref(), Some(version));
     }
 }
 
@@ -149,43 +125,25 @@ async fn b45_watches_that_end_at_once_are_not_repeated_without_end() {
 async fn b51_a_deletion_seen_by_a_list_leaves_the_store_before_the_handler_hears_of_it() {
     let mut bench = Bench::start();
     let lister = bench.informer.lister();
-    bench
-        .informer
-        .add_index("app", |o| o.label("app").map(String::from))
-        .unwrap();
+    bench.informer.add_index("app", |o| o.label("app").map(String::from)).unwrap();
     let (sender, mut deletions) = tokio::sync::mpsc::unbounded_channel();
-    let handler = bench
-        .informer
-        .handler()
-        .resync_every(Duration::from_secs(10));
+    let handler = bench.informer.handler().resync_every(Duration::from_secs(10));
     handler
         .add(move |event| {
-            if let kubewright_cache::Event::Deleted {
-                object,
-                final_state_unknown,
-            } = event
-            {
+            if let kubewright_cache::Event::Deleted { object, final_state_unknown } = event {
                 let gone = lister.get(object.key()).is_none()
                     && lister.by_index("app", "b").unwrap().is_empty();
                 let last = object.get().unwrap().data.as_ref().unwrap()["version"].clone();
-                sender
-                    .send((object.name().to_owned(), final_state_unknown, gone, last))
-                    .unwrap();
+                sender.send((object.name().to_owned(), final_state_unknown, gone, last)).unwrap();
             }
         })
         .unwrap();
-    let stream = bench
-        .server
-        .listed("10", &[object("a", "5"), object("b", "7")])
-        .await;
+    let stream = bench.server.listed("10", &[object("a", "5"), object("b", "7")]).await;
     drop(stream);
     bench.server.watch().await.status(410, "Expired");
     bench.server.list().await.items("20", &[object("a", "5")]);
     let _stream = bench.server.watch().await.stream();
-    assert_eq!(
-        deletions.recv().await.unwrap(),
-        ("b".into(), true, true, "7".into())
-    );
+    assert_eq!(deletions.recv().await.unwrap(), ("b".into(), true, true, "7".into()));
     // Resyncs repeat what is there, and the deletion never again.
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(deletions.try_recv().is_err());
@@ -210,11 +168,7 @@ async fn b53_a_list_after_the_first_never_asks_for_less_than_was_seen() {
         "details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}]}}"#;
     list.body(504, too_large.into());
     let list = bench.server.list().await;
-    assert_eq!(
-        list.version(),
-        None,
-        "the newest state, not anything at hand"
-    );
+    assert_eq!(list.version(), None, "the newest state, not anything at hand");
     list.items("210", &[]);
     assert_eq!(bench.server.watch().await.version().as_deref(), Some("210"));
     assert!(events.none() && bench.stored().is_empty());
@@ -230,10 +184,7 @@ async fn refused_connections_and_429_lead_to_later_watches_from_the_same_version
         let waited = watch.at - last;
         assert_eq!(watch.version().as_deref(), Some("10"));
         let step = Duration::from_secs_f64(step);
-        assert!(
-            waited >= step && waited < 2 * step + Duration::from_millis(2),
-            "{waited:?}"
-        );
+        assert!(waited >= step && waited < 2 * step + Duration::from_millis(2), "{waited:?}");
         last = watch.at;
         match try_number % 2 {
             0 => watch.refuse(),
@@ -253,10 +204,7 @@ async fn an_error_event_of_an_expired_version_leads_to_a_list_from_it() {
         r#"{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}"#,
     );
     let list = bench.server.list().await;
-    assert_eq!(
-        (list.version().as_deref(), list.param("limit")),
-        (Some("10"), None)
-    );
+    assert_eq!((list.version().as_deref(), list.param("limit")), (Some("10"), None));
     list.status(410, "Expired");
     let list = bench.server.list().await;
     assert_eq!(list.version(), None);
@@ -274,10 +222,7 @@ async fn a_broken_stream_goes_on_at_once_from_its_last_event() {
     let before = Instant::now();
     stream.reset();
     let watch = bench.server.watch().await;
-    assert_eq!(
-        (watch.version().as_deref(), watch.at - before),
-        (Some("11"), Duration::ZERO)
-    );
+    assert_eq!((watch.version().as_deref(), watch.at - before), (Some("11"), Duration::ZERO));
 }
 
 #[tokio::test(start_paused = true)]
@@ -306,10 +251,7 @@ async fn an_event_that_cannot_be_read_is_left_out_and_counted() {
     let mut events = bench.events();
     let stream = bench.server.listed("10", &[object("a", "5")]).await;
     assert_eq!(events.next().await, "Added(n/a@5, initial)");
-    stream.event(
-        "MODIFIED",
-        r#"{"metadata":{"name":"a","namespace":"n","labels":7}}"#,
-    );
+    stream.event("MODIFIED", r#"{"metadata":{"name":"a","namespace":"n","labels":7}}"#);
     stream.event(
         "ADDED",
         r#"{"metadata":{"name":"odd","namespace":"n","uid":"u","resourceVersion":"11"},"data":7}"#,
@@ -319,17 +261,9 @@ async fn an_event_that_cannot_be_read_is_left_out_and_counted() {
     assert_eq!(events.next().await, "Added(n/odd@11)");
     assert_eq!(events.next().await, "Added(n/b@12)");
     assert_eq!(bench.stored(), ["a@5", "b@12", "odd@11"]);
-    let odd = bench
-        .informer
-        .lister()
-        .in_namespace("n")
-        .get("odd")
-        .unwrap();
+    let odd = bench.informer.lister().in_namespace("n").get("odd").unwrap();
     let error = odd.get().unwrap_err().to_string();
-    assert!(
-        error.contains("configmaps/v1 n/odd") && error.contains("data"),
-        "{error}"
-    );
+    assert!(error.contains("configmaps/v1 n/odd") && error.contains("data"), "{error}");
     let status = bench.informer.status().reflector;
     assert_eq!(status.bad_objects, 1);
     assert!(status.last_error.unwrap().contains("n/a"));
@@ -342,10 +276,7 @@ async fn a_watch_that_never_ends_is_given_up_after_its_time() {
     let _dead = bench.server.listed("10", &[]).await;
     let watch = bench.server.watch().await;
     let lasted = watch.at - begin;
-    assert!(
-        lasted >= Duration::from_secs(330) && lasted <= Duration::from_secs(632),
-        "{lasted:?}"
-    );
+    assert!(lasted >= Duration::from_secs(330) && lasted <= Duration::from_secs(632), "{lasted:?}");
     assert_eq!(watch.version().as_deref(), Some("10"));
 }
 

@@ -89,16 +89,9 @@ mod tests {
 
     #[test]
     fn what_a_type_does_not_write_is_added() {
-        for types in [
-            json!({}),
-            json!({"kind": "Widget"}),
-            json!({"apiVersion": "lab.test/v1"}),
-        ] {
+        for types in [json!({}), json!({"kind": "Widget"}), json!({"apiVersion": "lab.test/v1"})] {
             let mut given = json!({"metadata": {"name": "w"}});
-            given
-                .as_object_mut()
-                .unwrap()
-                .extend(types.as_object().unwrap().clone());
+            given.as_object_mut().unwrap().extend(types.as_object().unwrap().clone());
             let object: Unstructured = serde_json::from_value(given).unwrap();
             let wanted =
                 json!({"apiVersion": "lab.test/v1", "kind": "Widget", "metadata": {"name": "w"}});

@@ -35,13 +35,7 @@ pub struct RawList {
 
 impl RawList {
     pub(super) fn new(body: ByteStream) -> Self {
-        Self {
-            body,
-            splitter: ListSplitter::new(),
-            strip: false,
-            received: false,
-            failed: false,
-        }
+        Self { body, splitter: ListSplitter::new(), strip: false, received: false, failed: false }
     }
 
     /// Drops `metadata.managedFields` from the objects still to come, which is more than half of most of them.
@@ -92,15 +86,11 @@ impl RawList {
             let what = "the list was not read to its end".to_owned();
             return Err(Error::from(Kind::Decode { what, source: None }).at(&call));
         }
-        self.splitter
-            .finish()
-            .map_err(|error| Error::wire(error).at(&call))
+        self.splitter.finish().map_err(|error| Error::wire(error).at(&call))
     }
 
     pub(super) fn decode<K: Object>(&self, object: &RawObject) -> Result<K, Error> {
-        object
-            .decode()
-            .map_err(|error| Error::wire(error).at(self.body.call()))
+        object.decode().map_err(|error| Error::wire(error).at(self.body.call()))
     }
 
     fn fail(&mut self, error: Error) -> Error {

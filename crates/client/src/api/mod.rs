@@ -36,22 +36,14 @@ pub struct Api<K> {
 
 impl<K: Object> Api<K> {
     pub(crate) fn new(client: Client, kind: Kind<K>) -> Self {
-        Self {
-            client,
-            kind,
-            namespace: None,
-        }
+        Self { client, kind, namespace: None }
     }
 
     /// The same kind in one namespace. The empty name means all namespaces, for list and watch only.
     #[must_use]
     pub fn in_namespace(&self, namespace: impl Into<String>) -> Self {
         let namespace = Some(namespace.into()).filter(|namespace| !namespace.is_empty());
-        Self {
-            client: self.client.clone(),
-            kind: self.kind.clone(),
-            namespace,
-        }
+        Self { client: self.client.clone(), kind: self.kind.clone(), namespace }
     }
 
     /// The client it calls with.
@@ -75,9 +67,7 @@ impl<K: Object> Api<K> {
 
     /// A request about the collection.
     fn collection(&self, start: impl FnOnce(&RestClient) -> Request) -> Request {
-        let request = start(&self.rest())
-            .check(|| self.check_scope())
-            .resource(self.kind.plural());
+        let request = start(&self.rest()).check(|| self.check_scope()).resource(self.kind.plural());
         match &self.namespace {
             Some(namespace) => request.namespace(namespace),
             None => request,

@@ -14,11 +14,7 @@ impl<K: Object> Api<K> {
     /// # Errors
     /// As any call; [`Error::is_not_found`] where it does not exist.
     pub async fn get(&self, name: &str, options: &GetOptions) -> Result<K, Error> {
-        self.object(name, RestClient::get)
-            .params(options.params())
-            .send()
-            .await?
-            .decode_object()
+        self.object(name, RestClient::get).params(options.params()).send().await?.decode_object()
     }
 
     /// Reads the objects of the namespace, of all namespaces, or of the cluster: one page if the options have a limit,
@@ -35,12 +31,7 @@ impl<K: Object> Api<K> {
             self.complete_types(&mut object);
             items.push(object);
         }
-        let ListEnd {
-            resource_version,
-            continue_token,
-            remaining_item_count,
-            ..
-        } = list.end()?;
+        let ListEnd { resource_version, continue_token, remaining_item_count, .. } = list.end()?;
         let metadata = ListMeta {
             resource_version: Some(resource_version).filter(|version| !version.is_empty()),
             continue_: continue_token,
@@ -56,9 +47,7 @@ impl<K: Object> Api<K> {
     /// # Errors
     /// As any call.
     pub async fn list_raw(&self, options: &ListOptions) -> Result<RawList, Error> {
-        Ok(RawList::new(
-            self.list_request(options, Lane::Held).stream().await?,
-        ))
+        Ok(RawList::new(self.list_request(options, Lane::Held).stream().await?))
     }
 
     /// Follows the objects of the namespace, of all namespaces, or of the cluster.
@@ -69,10 +58,7 @@ impl<K: Object> Api<K> {
     /// # Errors
     /// As any call; [`Error::is_expired`] where the version is too old.
     pub async fn watch(&self, options: &WatchOptions) -> Result<WatchStream<K>, Error> {
-        Ok(WatchStream::new(
-            self.clone(),
-            self.watch_raw(options).await?,
-        ))
+        Ok(WatchStream::new(self.clone(), self.watch_raw(options).await?))
     }
 
     /// Follows objects without decoding them.
@@ -85,10 +71,7 @@ impl<K: Object> Api<K> {
     }
 
     fn list_request(&self, options: &ListOptions, lane: Lane) -> Request {
-        let request = self
-            .collection(RestClient::get)
-            .params(options.params())
-            .lane(lane);
+        let request = self.collection(RestClient::get).params(options.params()).lane(lane);
         match options.timeout {
             Some(timeout) => request.timeout(timeout),
             None => request,

@@ -31,11 +31,7 @@ impl<K: Object> Api<K> {
     /// # Errors
     /// As [`replace`](Self::replace).
     pub async fn replace_status(&self, object: &K, options: &ReplaceOptions) -> Result<K, Error> {
-        self.replace_request(object, options)
-            .subresource(STATUS)
-            .send()
-            .await?
-            .decode_object()
+        self.replace_request(object, options).subresource(STATUS).send().await?.decode_object()
     }
 
     /// Changes part of the object's status.
@@ -48,11 +44,7 @@ impl<K: Object> Api<K> {
         patch: &Patch,
         options: &PatchOptions,
     ) -> Result<K, Error> {
-        self.patch_request(name, patch, options)
-            .subresource(STATUS)
-            .send()
-            .await?
-            .decode_object()
+        self.patch_request(name, patch, options).subresource(STATUS).send().await?.decode_object()
     }
 
     /// Reads how many replicas the object wants and has.
@@ -97,11 +89,7 @@ impl<K: Object> Api<K> {
         patch: &Patch,
         options: &PatchOptions,
     ) -> Result<Scale, Error> {
-        self.patch_request(name, patch, options)
-            .subresource(SCALE)
-            .send()
-            .await?
-            .decode_object()
+        self.patch_request(name, patch, options).subresource(SCALE).send().await?.decode_object()
     }
 
     /// Posts to a subresource of an object: `binding` or `eviction` of a pod, `token` of a service account. The answer is

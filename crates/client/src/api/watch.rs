@@ -26,11 +26,7 @@ pub struct RawWatch {
 
 impl RawWatch {
     pub(super) fn new(body: ByteStream) -> Self {
-        Self {
-            body,
-            frames: FrameSplitter::new(),
-            strip: false,
-        }
+        Self { body, frames: FrameSplitter::new(), strip: false }
     }
 
     /// Drops `metadata.managedFields` from the objects still to come, which is more than half of most of them.
@@ -138,13 +134,9 @@ impl<K: Object> WatchStream<K> {
             RawWatchEvent::Added(object) => WatchEvent::Added(read(object)?),
             RawWatchEvent::Modified(object) => WatchEvent::Modified(read(object)?),
             RawWatchEvent::Deleted(object) => WatchEvent::Deleted(read(object)?),
-            RawWatchEvent::Bookmark {
-                resource_version,
-                initial_events_end,
-            } => WatchEvent::Bookmark {
-                resource_version,
-                initial_events_end,
-            },
+            RawWatchEvent::Bookmark { resource_version, initial_events_end } => {
+                WatchEvent::Bookmark { resource_version, initial_events_end }
+            }
             RawWatchEvent::Error(status) => WatchEvent::Error(status),
         })
     }
@@ -160,8 +152,6 @@ impl<K: Object> Stream for WatchStream<K> {
 
 impl<K> fmt::Debug for WatchStream<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WatchStream")
-            .field("raw", &self.raw)
-            .finish_non_exhaustive()
+        f.debug_struct("WatchStream").field("raw", &self.raw).finish_non_exhaustive()
     }
 }

@@ -37,10 +37,7 @@ impl<K: Object> Api<K> {
     /// # Errors
     /// As any call; [`Error::is_conflict`] where it has changed.
     pub async fn replace(&self, object: &K, options: &ReplaceOptions) -> Result<K, Error> {
-        self.replace_request(object, options)
-            .send()
-            .await?
-            .decode_object()
+        self.replace_request(object, options).send().await?.decode_object()
     }
 
     pub(super) fn replace_request(&self, object: &K, options: &ReplaceOptions) -> Request {
@@ -62,10 +59,7 @@ impl<K: Object> Api<K> {
         patch: &Patch,
         options: &PatchOptions,
     ) -> Result<K, Error> {
-        self.patch_request(name, patch, options)
-            .send()
-            .await?
-            .decode_object()
+        self.patch_request(name, patch, options).send().await?.decode_object()
     }
 
     pub(super) fn patch_request(
@@ -86,19 +80,13 @@ impl<K: Object> Api<K> {
     /// As any call; [`Error::is_not_found`] where it does not exist, [`Error::is_conflict`] where a precondition
     /// does not hold.
     pub async fn delete(&self, name: &str, options: &DeleteOptions) -> Result<Deleted<K>, Error> {
-        let response = self
-            .object(name, RestClient::delete)
-            .json(&options.body())
-            .send()
-            .await?;
+        let response = self.object(name, RestClient::delete).json(&options.body()).send().await?;
         match response.status_object() {
             Some(status) if status.status.as_deref() == Some("Success") => {
                 Ok(Deleted::Status(Box::new(status)))
             }
             // A failure becomes an error here.
-            _ => response
-                .decode_object()
-                .map(|object| Deleted::Object(Box::new(object))),
+            _ => response.decode_object().map(|object| Deleted::Object(Box::new(object))),
         }
     }
 
@@ -112,10 +100,8 @@ impl<K: Object> Api<K> {
         options: &DeleteOptions,
         which: &ListOptions,
     ) -> Result<(), Error> {
-        let mut request = self
-            .own_collection(RestClient::delete)
-            .params(which.params())
-            .json(&options.body());
+        let mut request =
+            self.own_collection(RestClient::delete).params(which.params()).json(&options.body());
         if let Some(timeout) = which.timeout {
             request = request.timeout(timeout);
         }
@@ -137,11 +123,7 @@ fn is_success(status: &kubewright_meta::StatusError) -> bool {
 }
 
 fn check_named<K: Object>(object: &K) -> Result<(), Error> {
-    let generated = object
-        .metadata()
-        .generate_name
-        .as_deref()
-        .unwrap_or_default();
+    let generated = object.metadata().generate_name.as_deref().unwrap_or_default();
     match object.name() {
         "" if generated.is_empty() => {
             Err(Error::invalid("the object has no name and no generateName"))
@@ -159,24 +141,12 @@ fn check_apply(patch: &Patch, options: &PatchOptions) -> Result<(), Error> {
             false => Ok(()),
         };
     }
-    if options
-        .field_manager
-        .as_deref()
-        .unwrap_or_default()
-        .is_empty()
-    {
-        return Err(Error::invalid(
-            "server-side apply needs a field_manager in the options",
-        ));
+    if options.field_manager.as_deref().unwrap_or_default().is_empty() {
+        return Err(Error::invalid("server-side apply needs a field_manager in the options"));
     }
-    let managed = patch
-        .body()
-        .get("metadata")
-        .and_then(|metadata| metadata.get("managedFields"));
+    let managed = patch.body().get("metadata").and_then(|metadata| metadata.get("managedFields"));
     match managed.is_some_and(|managed| !managed.is_null()) {
-        true => Err(Error::invalid(
-            "an applied object may not carry metadata.managedFields",
-        )),
+        true => Err(Error::invalid("an applied object may not carry metadata.managedFields")),
         false => Ok(()),
     }
 }

@@ -13,10 +13,7 @@ pub(crate) fn go_duration(duration: Duration) -> String {
             nanos => fraction(nanos, 1_000_000, "ms"),
         };
     }
-    let (minutes, nanos) = (
-        duration.as_secs() / 60,
-        duration.as_nanos() % 60_000_000_000,
-    );
+    let (minutes, nanos) = (duration.as_secs() / 60, duration.as_nanos() % 60_000_000_000);
     let mut text = String::new();
     if minutes >= 60 {
         // Writing to a string cannot fail.

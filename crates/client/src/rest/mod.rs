@@ -42,18 +42,12 @@ pub struct RestClient {
 impl RestClient {
     /// Requests below `/api/VERSION` or `/apis/GROUP/VERSION`.
     pub fn for_group_version(client: &Client, group_version: &GroupVersion) -> Self {
-        Self {
-            client: client.clone(),
-            group_version: Some(group_version.clone()),
-        }
+        Self { client: client.clone(), group_version: Some(group_version.clone()) }
     }
 
     /// Requests below the server's root; see [`Request::abs_path`].
     pub fn unversioned(client: &Client) -> Self {
-        Self {
-            client: client.clone(),
-            group_version: None,
-        }
+        Self { client: client.clone(), group_version: None }
     }
 
     /// A GET request: get, list or watch.
@@ -78,8 +72,7 @@ impl RestClient {
 
     /// A PATCH request, with the content type of `patch_type`.
     pub fn patch(&self, patch_type: PatchType) -> Request {
-        self.request(Method::PATCH)
-            .content_type(patch_type.content_type())
+        self.request(Method::PATCH).content_type(patch_type.content_type())
     }
 
     fn request(&self, method: Method) -> Request {

@@ -5,12 +5,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::error::Error;
 
 /// What stays as it is in a segment: the unreserved characters, and the colon that RBAC names are full of.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b':');
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
 /// Refuses what cannot be one segment of a path. The empty name would turn the call for an object into the call
 /// for all of them.
@@ -34,9 +30,7 @@ pub(crate) fn push(path: &mut String, segment: &str) {
 /// Appends an absolute path of several segments; a slash at its end is kept.
 pub(crate) fn push_absolute(path: &mut String, absolute: &str) -> Result<(), Error> {
     let Some(segments) = absolute.strip_prefix('/') else {
-        return Err(Error::invalid(format!(
-            "the path {absolute:?} does not begin with '/'"
-        )));
+        return Err(Error::invalid(format!("the path {absolute:?} does not begin with '/'")));
     };
     let mut rest = segments.split('/').peekable();
     while let Some(segment) = rest.next() {
@@ -72,12 +66,7 @@ mod tests {
     #[test]
     fn what_is_no_segment_is_refused() {
         for name in ["", ".", "..", "a/b", "a%2fb", "/", "%"] {
-            assert!(
-                check_segment("name", name)
-                    .unwrap_err()
-                    .is_invalid_request(),
-                "{name}"
-            );
+            assert!(check_segment("name", name).unwrap_err().is_invalid_request(), "{name}");
         }
         for name in ["a", "...", "a..b", " ", "lab:read"] {
             assert!(check_segment("name", name).is_ok(), "{name}");

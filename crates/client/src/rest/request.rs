@@ -73,16 +73,12 @@ impl Request {
 
     /// The namespace. Empty means all namespaces, which only list, watch and the deletion of a collection allow.
     pub fn namespace(self, namespace: &str) -> Self {
-        self.set("namespace", namespace, true, |request| {
-            &mut request.namespace
-        })
+        self.set("namespace", namespace, true, |request| &mut request.namespace)
     }
 
     /// The plural name of the resource, such as `pods`; sent in lower case.
     pub fn resource(self, resource: &str) -> Self {
-        self.set("resource", &resource.to_lowercase(), false, |request| {
-            &mut request.resource
-        })
+        self.set("resource", &resource.to_lowercase(), false, |request| &mut request.resource)
     }
 
     /// The object's name.
@@ -92,9 +88,7 @@ impl Request {
 
     /// A subresource of the object, such as `status`.
     pub fn subresource(self, subresource: &str) -> Self {
-        self.set("subresource", subresource, false, |request| {
-            &mut request.subresource
-        })
+        self.set("subresource", subresource, false, |request| &mut request.subresource)
     }
 
     /// A path from the server's root in place of that of the group version. The base path of the server's address stays
@@ -121,9 +115,9 @@ impl Request {
         self,
         params: impl IntoIterator<Item = (N, V)>,
     ) -> Self {
-        params.into_iter().fold(self, |request, (name, value)| {
-            request.param(name.as_ref(), value.as_ref())
-        })
+        params
+            .into_iter()
+            .fold(self, |request, (name, value)| request.param(name.as_ref(), value.as_ref()))
     }
 
     /// Adds a header. One set here wins over what the client would send, its credentials included. What can stand in a
@@ -134,9 +128,7 @@ impl Request {
                 .map_err(|_| Error::invalid(format!("{name:?} is no name of an HTTP header")))?;
             // The value may be a credential.
             let mut value = HeaderValue::from_str(value).map_err(|_| {
-                Error::invalid(format!(
-                    "the value of the header {name} cannot stand in one"
-                ))
+                Error::invalid(format!("the value of the header {name} cannot stand in one"))
             })?;
             value.set_sensitive(SECRET.contains(&name));
             match SINGLE.contains(&name) {
@@ -148,8 +140,7 @@ impl Request {
     }
 
     pub(crate) fn content_type(mut self, content_type: &'static str) -> Self {
-        self.headers
-            .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         self
     }
 
@@ -251,11 +242,7 @@ impl Request {
 
     /// The API verb this is.
     fn verb(&self) -> Verb {
-        let watches = || {
-            self.params
-                .iter()
-                .any(|(n, v)| n == "watch" && v != "false" && v != "0")
-        };
+        let watches = || self.params.iter().any(|(n, v)| n == "watch" && v != "false" && v != "0");
         match self.method {
             Method::POST => Verb::Create,
             Method::PUT => Verb::Replace,
@@ -281,14 +268,9 @@ impl Request {
         };
         let name = self.call_name(path);
         let verb = self.verb();
-        let lane = self.lane.unwrap_or(if verb == Verb::Watch {
-            Lane::Watch
-        } else {
-            Lane::Call
-        });
+        let lane = self.lane.unwrap_or(if verb == Verb::Watch { Lane::Watch } else { Lane::Call });
         if let Some(timeout) = self.timeout {
-            self.params
-                .push(("timeout".to_owned(), go_duration(timeout)));
+            self.params.push(("timeout".to_owned(), go_duration(timeout)));
         }
         let mut target = name.path.clone();
         if !self.params.is_empty() {
@@ -325,10 +307,7 @@ impl Request {
             lane,
             deadline,
             subject: Subject {
-                group: self
-                    .group_version
-                    .map(|gv| gv.group.into_owned())
-                    .unwrap_or_default(),
+                group: self.group_version.map(|gv| gv.group.into_owned()).unwrap_or_default(),
                 resource: self.resource.unwrap_or_default(),
                 name: self.name.unwrap_or_default(),
             },
@@ -336,10 +315,7 @@ impl Request {
     }
 
     fn call_name(&self, path: String) -> CallName {
-        CallName {
-            method: self.method.clone(),
-            path,
-        }
+        CallName { method: self.method.clone(), path }
     }
 
     fn path(&self) -> Result<String, Error> {
@@ -358,18 +334,12 @@ impl Request {
             }
             (None, None) => {}
         }
-        let namespace = self
-            .namespace
-            .as_deref()
-            .filter(|namespace| !namespace.is_empty());
+        let namespace = self.namespace.as_deref().filter(|namespace| !namespace.is_empty());
         if let Some(namespace) = namespace {
             push(&mut path, "namespaces");
             push(&mut path, namespace);
         }
-        for segment in [&self.resource, &self.name, &self.subresource]
-            .into_iter()
-            .flatten()
-        {
+        for segment in [&self.resource, &self.name, &self.subresource].into_iter().flatten() {
             push(&mut path, segment);
         }
         if path.is_empty() {

@@ -26,12 +26,7 @@ impl Response {
     pub const MAX_BYTES: usize = 64 << 20;
 
     pub(super) fn new(call: CallName, status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
-        Self {
-            call,
-            status,
-            headers,
-            body,
-        }
+        Self { call, status, headers, body }
     }
 
     /// The code, 2xx.
@@ -110,11 +105,7 @@ impl Response {
     }
 
     fn undecodable(&self, what: impl Into<String>) -> Error {
-        Error::from(Kind::Decode {
-            what: what.into(),
-            source: None,
-        })
-        .at(&self.call)
+        Error::from(Kind::Decode { what: what.into(), source: None }).at(&self.call)
     }
 }
 

@@ -68,34 +68,19 @@ mod tests {
         assert_eq!(wait(429, "Wed, 21 Oct 2015 07:28:00 GMT"), None);
         assert_eq!(wait(409, "1"), None);
         assert_eq!(wait(404, "1"), None);
-        assert_eq!(
-            after_response(StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new()),
-            None
-        );
+        assert_eq!(after_response(StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new()), None);
     }
 
     #[test]
     fn a_write_is_repeated_only_if_it_was_not_processed() {
         use TransportErrorKind::{Body, Busy, Connect, Credentials, Lost, Unprocessed};
         for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
-            assert_eq!(
-                after_failure(&method, Some(Unprocessed), 0),
-                Some(Duration::ZERO)
-            );
+            assert_eq!(after_failure(&method, Some(Unprocessed), 0), Some(Duration::ZERO));
             assert_eq!(after_failure(&method, Some(Lost), 0), None);
         }
-        assert_eq!(
-            after_failure(&Method::GET, Some(Lost), 0),
-            Some(Duration::ZERO)
-        );
+        assert_eq!(after_failure(&Method::GET, Some(Lost), 0), Some(Duration::ZERO));
         assert_eq!(after_failure(&Method::GET, Some(Lost), 1), Some(PAUSE));
-        for kind in [
-            Some(Connect),
-            Some(Busy),
-            Some(Body),
-            Some(Credentials),
-            None,
-        ] {
+        for kind in [Some(Connect), Some(Busy), Some(Body), Some(Credentials), None] {
             assert_eq!(after_failure(&Method::GET, kind, 0), None);
         }
     }

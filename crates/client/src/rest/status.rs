@@ -49,16 +49,12 @@ pub(crate) fn is_unknown_resource(status: &StatusError) -> bool {
         .is_some_and(|details| details.name.as_deref().is_some_and(|name| !name.is_empty()));
     status.has_cause(UNEXPECTED)
         || (!names_object
-            && status
-                .message()
-                .starts_with("the server could not find the requested resource"))
+            && status.message().starts_with("the server could not find the requested resource"))
 }
 
 /// The `Status` that a body is, if it is one: `v1` and `Status`, both.
 pub(crate) fn read(body: &[u8]) -> Option<Status> {
-    kubewright_wire::is_status(body)
-        .then(|| serde_json::from_slice(body).ok())
-        .flatten()
+    kubewright_wire::is_status(body).then(|| serde_json::from_slice(body).ok()).flatten()
 }
 
 /// What a code says by itself, as client-go reads it.
@@ -71,53 +67,23 @@ fn by_code(
     retry_after: Option<i32>,
 ) -> StatusError {
     let (reason, meaning) = match code.as_u16() {
-        400 => (
-            Reason::BadRequest,
-            "the server cannot make sense of the request",
-        ),
-        401 => (
-            Reason::Unauthorized,
-            "the server asks for other credentials",
-        ),
+        400 => (Reason::BadRequest, "the server cannot make sense of the request"),
+        401 => (Reason::Unauthorized, "the server asks for other credentials"),
         403 => (Reason::Forbidden, "the server does not allow this"),
-        404 => (
-            Reason::NotFound,
-            "the server does not have what was asked for",
-        ),
-        405 => (
-            Reason::MethodNotAllowed,
-            "the server does not allow this verb here",
-        ),
-        406 => (
-            Reason::NotAcceptable,
-            "the server has none of the formats that were asked for",
-        ),
+        404 => (Reason::NotFound, "the server does not have what was asked for"),
+        405 => (Reason::MethodNotAllowed, "the server does not allow this verb here"),
+        406 => (Reason::NotAcceptable, "the server has none of the formats that were asked for"),
         409 if verb == Verb::Create => (Reason::AlreadyExists, "the server has this already"),
         409 => (Reason::Conflict, "the server reports a conflict"),
         410 => (Reason::Gone, "the server no longer has what was asked for"),
-        413 => (
-            Reason::RequestEntityTooLarge,
-            "the request is too large for the server",
-        ),
-        415 => (
-            Reason::UnsupportedMediaType,
-            "the server cannot read this format",
-        ),
-        422 => (
-            Reason::Invalid,
-            "the server rejects the request as not valid",
-        ),
-        429 => (
-            Reason::TooManyRequests,
-            "the server has received too many requests",
-        ),
+        413 => (Reason::RequestEntityTooLarge, "the request is too large for the server"),
+        415 => (Reason::UnsupportedMediaType, "the server cannot read this format"),
+        422 => (Reason::Invalid, "the server rejects the request as not valid"),
+        429 => (Reason::TooManyRequests, "the server has received too many requests"),
         503 => (Reason::ServiceUnavailable, "the server cannot serve now"),
         504 => (Reason::Timeout, "the server could not finish in time"),
         500.. => (Reason::InternalError, "the server failed"),
-        _ => (
-            Reason::Other(String::new()),
-            "the server answered with a code of no known meaning",
-        ),
+        _ => (Reason::Other(String::new()), "the server answered with a code of no known meaning"),
     };
     let text = text_of(headers, body);
     let mut message = format!("{meaning}{}", about(verb, subject));
@@ -139,9 +105,7 @@ fn by_code(
         retry_after_seconds: retry_after,
         ..StatusDetails::default()
     };
-    StatusError::of(reason, message)
-        .with_code(code.as_u16())
-        .with_details(details)
+    StatusError::of(reason, message).with_code(code.as_u16()).with_details(details)
 }
 
 /// ` (get pods "web")`.
@@ -155,9 +119,7 @@ fn about(verb: Verb, subject: &Subject) -> String {
 
 /// The body as a message for people: only text, and not too much of it.
 fn text_of(headers: &HeaderMap, body: &[u8]) -> Option<String> {
-    let content_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !content_type.is_none_or(|text| text.to_ascii_lowercase().starts_with("text/")) {
         return None;
     }

@@ -3,11 +3,7 @@ use http::HeaderValue;
 use super::*;
 
 fn subject() -> Subject {
-    Subject {
-        group: "apps".into(),
-        resource: "replicasets".into(),
-        name: "web".into(),
-    }
+    Subject { group: "apps".into(), resource: "replicasets".into(), name: "web".into() }
 }
 
 fn answer(code: u16, content_type: &str, body: &str, verb: Verb) -> StatusError {
@@ -15,13 +11,7 @@ fn answer(code: u16, content_type: &str, body: &str, verb: Verb) -> StatusError 
     if !content_type.is_empty() {
         headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).unwrap());
     }
-    refusal(
-        StatusCode::from_u16(code).unwrap(),
-        &headers,
-        body.as_bytes(),
-        verb,
-        &subject(),
-    )
+    refusal(StatusCode::from_u16(code).unwrap(), &headers, body.as_bytes(), verb, &subject())
 }
 
 #[test]
@@ -68,16 +58,8 @@ fn the_message_names_verb_resource_and_name_and_only_text_is_shown() {
         (Some("replicasets"), Some("web"))
     );
     assert!(error.has_cause("UnexpectedServerResponse"));
-    assert!(
-        !answer(500, "application/octet-stream", "bin", Verb::Get)
-            .message()
-            .contains("bin")
-    );
-    assert!(
-        !answer(500, "application/json", "{}", Verb::Get)
-            .message()
-            .contains("{}")
-    );
+    assert!(!answer(500, "application/octet-stream", "bin", Verb::Get).message().contains("bin"));
+    assert!(!answer(500, "application/json", "{}", Verb::Get).message().contains("{}"));
 }
 
 #[test]
@@ -94,23 +76,12 @@ fn the_wait_comes_from_the_header() {
     let mut headers = HeaderMap::new();
     headers.insert("retry-after", HeaderValue::from_static("7"));
     let wait = |body: &str| {
-        refusal(
-            StatusCode::TOO_MANY_REQUESTS,
-            &headers,
-            body.as_bytes(),
-            Verb::Get,
-            &subject(),
-        )
-        .retry_after()
-        .map(|wait| wait.as_secs())
+        refusal(StatusCode::TOO_MANY_REQUESTS, &headers, body.as_bytes(), Verb::Get, &subject())
+            .retry_after()
+            .map(|wait| wait.as_secs())
     };
     assert_eq!(wait(""), Some(7));
     let status = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","code":429"#;
     assert_eq!(wait(&format!("{status}}}")), Some(7));
-    assert_eq!(
-        wait(&format!(
-            r#"{status},"details":{{"retryAfterSeconds":3}}}}"#
-        )),
-        Some(3)
-    );
+    assert_eq!(wait(&format!(r#"{status},"details":{{"retryAfterSeconds":3}}}}"#)), Some(3));
 }

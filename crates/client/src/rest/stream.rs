@@ -32,13 +32,7 @@ impl ByteStream {
         response: http::Response<Body>,
     ) -> Self {
         let (head, body) = response.into_parts();
-        Self {
-            call,
-            status: head.status,
-            headers: head.headers,
-            pause,
-            body: Some(body),
-        }
+        Self { call, status: head.status, headers: head.headers, pause, body: Some(body) }
     }
 
     /// The code, 2xx.

@@ -186,11 +186,7 @@ impl Connector {
                 return Err(TransportError::new(TransportErrorKind::Connect, what));
             }
         };
-        Ok(Connected {
-            sender: Sender::Http2(sender),
-            driver,
-            announced,
-        })
+        Ok(Connected { sender: Sender::Http2(sender), driver, announced })
     }
 
     pub(crate) fn peer(&self) -> String {
@@ -234,10 +230,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     fn execute(&self, task: F) {
-        tokio::spawn(Watched {
-            task: Box::pin(task),
-            progress: self.0.clone(),
-        });
+        tokio::spawn(Watched { task: Box::pin(task), progress: self.0.clone() });
     }
 }
 

@@ -77,22 +77,13 @@ impl Authorizer {
             }
         };
         let identity = config.tls.client_identity.as_ref();
-        let certificate = identity.map(|_| {
-            format!(
-                "the client certificate of {}",
-                origin(Setting::ClientIdentity)
-            )
-        });
+        let certificate = identity
+            .map(|_| format!("the client certificate of {}", origin(Setting::ClientIdentity)));
         let nothing = match config.origin(Setting::Credentials) {
             Some(user) => format!("{user} has neither a token nor a client certificate"),
             None => "the configuration has neither a token nor a client certificate".to_owned(),
         };
-        Ok(Self {
-            bearer,
-            token,
-            certificate,
-            nothing,
-        })
+        Ok(Self { bearer, token, certificate, nothing })
     }
 
     /// Adds the token unless the request brings its own.
@@ -130,16 +121,12 @@ impl Authorizer {
             Header::Token => self.token.as_deref(),
             Header::None => None,
         };
-        let sent: Vec<_> = token
-            .into_iter()
-            .chain(self.certificate.as_deref())
-            .collect();
+        let sent: Vec<_> = token.into_iter().chain(self.certificate.as_deref()).collect();
         Sent(match sent.is_empty() {
             true => format!("no credentials were sent: {}", self.nothing),
-            false => format!(
-                "sent: {}; is it one for this server, and not expired?",
-                sent.join(" and ")
-            ),
+            false => {
+                format!("sent: {}; is it one for this server, and not expired?", sent.join(" and "))
+            }
         })
     }
 }

@@ -154,14 +154,8 @@ mod tests {
         assert!(stream.nodelay().unwrap());
         #[cfg(target_os = "linux")]
         {
-            assert_eq!(
-                socket.tcp_keepalive_time().unwrap(),
-                Duration::from_secs(30)
-            );
-            assert_eq!(
-                socket.tcp_keepalive_interval().unwrap(),
-                Duration::from_secs(5)
-            );
+            assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(30));
+            assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(5));
         }
     }
 }

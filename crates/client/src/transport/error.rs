@@ -64,12 +64,7 @@ impl TransportError {
         source: Option<BoxError>,
         hint: Option<String>,
     ) -> Self {
-        Self(Arc::new(Inner {
-            kind,
-            message,
-            source,
-            hint,
-        }))
+        Self(Arc::new(Inner { kind, message, source, hint }))
     }
 
     /// What hyper reports for a request that got no response.
@@ -116,9 +111,7 @@ impl fmt::Display for TransportError {
             write!(f, ": {error}")?;
             cause = error.source();
         }
-        self.hint()
-            .iter()
-            .try_for_each(|hint| write!(f, "; {hint}"))
+        self.hint().iter().try_for_each(|hint| write!(f, "; {hint}"))
     }
 }
 

@@ -38,10 +38,7 @@ where
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut config = Config::new(format!("https://{}", listener.local_addr().unwrap()));
-    let options = Options {
-        http2,
-        ..Options::default()
-    };
+    let options = Options { http2, ..Options::default() };
     let (ca, acceptor) = tls(&options);
     config.tls.ca = Some(ca);
     let accepted = Arc::new(AtomicUsize::new(0));
@@ -51,10 +48,7 @@ where
             let (tcp, _) = listener.accept().await.unwrap();
             let tls = acceptor.accept(tcp).await.unwrap();
             // A client that closes is no fault of the server.
-            drop(tokio::spawn(serve(
-                count.fetch_add(1, Ordering::SeqCst),
-                tls,
-            )));
+            drop(tokio::spawn(serve(count.fetch_add(1, Ordering::SeqCst), tls)));
         }
     });
     (config, accepted)

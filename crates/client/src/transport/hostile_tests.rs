@@ -19,9 +19,7 @@ use super::*;
 
 /// Something must end, whatever the server does.
 async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), future)
-        .await
-        .expect("it hangs")
+    tokio::time::timeout(Duration::from_secs(20), future).await.expect("it hangs")
 }
 
 #[tokio::test]
@@ -86,10 +84,7 @@ async fn a_peer_that_allows_no_stream_at_first_is_waited_for() {
         }
     })
     .await;
-    let settings = Settings {
-        stall: Duration::from_millis(5),
-        ..Settings::default()
-    };
+    let settings = Settings { stall: Duration::from_millis(5), ..Settings::default() };
     let transport = with_settings(&config, settings);
     let calls: Vec<_> = (0..60)
         .map(|_| {
@@ -112,14 +107,9 @@ async fn a_peer_that_allows_no_stream_at_first_is_waited_for() {
 
 #[tokio::test]
 async fn who_waits_in_vain_is_told_for_what() {
-    let (config, _) = server(true, |_, io| async {
-        Frames::open(io, Some(0)).await?.serve().await
-    })
-    .await;
-    let settings = Settings {
-        acquire: Duration::from_millis(200),
-        ..Settings::default()
-    };
+    let (config, _) =
+        server(true, |_, io| async { Frames::open(io, Some(0)).await?.serve().await }).await;
+    let settings = Settings { acquire: Duration::from_millis(200), ..Settings::default() };
     let transport = with_settings(&config, settings);
     let error = soon(call(&transport, Lane::Call, "/")).await.unwrap_err();
     assert_eq!(error.kind(), TransportErrorKind::Busy);
@@ -130,14 +120,9 @@ async fn who_waits_in_vain_is_told_for_what() {
 
 #[tokio::test]
 async fn a_peer_that_sends_no_settings_is_used() {
-    let (config, _) = server(true, |_, io| async {
-        Frames::open(io, None).await?.serve().await
-    })
-    .await;
-    let settings = Settings {
-        peer_settings: Duration::from_millis(20),
-        ..Settings::default()
-    };
+    let (config, _) =
+        server(true, |_, io| async { Frames::open(io, None).await?.serve().await }).await;
+    let settings = Settings { peer_settings: Duration::from_millis(20), ..Settings::default() };
     let transport = with_settings(&config, settings);
     assert_eq!(soon(text(&transport, "/")).await, "{}");
 }
@@ -170,25 +155,15 @@ impl Odd {
                 let mut parts = block.chunks(16_000).peekable();
                 let mut kind = HEADERS;
                 while let Some(part) = parts.next() {
-                    let end = if parts.peek().is_none() {
-                        END_HEADERS
-                    } else {
-                        0
-                    };
+                    let end = if parts.peek().is_none() { END_HEADERS } else { 0 };
                     frames.send(kind, end, stream, part).await?;
                     kind = 9;
                 }
             }
-            Self::NoStatus => {
-                frames
-                    .send(HEADERS, END_HEADERS, stream, &header("a", "b"))
-                    .await?
-            }
+            Self::NoStatus => frames.send(HEADERS, END_HEADERS, stream, &header("a", "b")).await?,
             Self::ErrorGoAway => frames.send(GO_AWAY, 0, 0, &go_away).await?,
             Self::ShortBody | Self::LongBody => {
-                frames
-                    .send(HEADERS, END_HEADERS, stream, &with_length)
-                    .await?;
+                frames.send(HEADERS, END_HEADERS, stream, &with_length).await?;
                 let body = &b"much longer"[..if self == Self::LongBody { 11 } else { 4 }];
                 frames.send(DATA, END_STREAM, stream, body).await?;
             }
@@ -243,10 +218,7 @@ async fn an_odd_connection_fails_its_call_and_the_next_call_goes_on() {
             body.map_err(|error| error.downcast_ref::<TransportError>().unwrap().clone())
         })
         .await;
-        let kind = outcome
-            .map(|body| body.to_bytes())
-            .expect_err(&format!("{odd:?}"))
-            .kind();
+        let kind = outcome.map(|body| body.to_bytes()).expect_err(&format!("{odd:?}")).kind();
         let wanted = match odd {
             Odd::GarbageFrames | Odd::HugeHeaders | Odd::NoStatus | Odd::ErrorGoAway => {
                 TransportErrorKind::Lost
@@ -267,18 +239,9 @@ async fn odd_http1_answers_fail_their_call_and_the_next_call_goes_on() {
     let cases: [(&str, Option<&str>); 10] = [
         ("garbage\r\n\r\n", None),
         ("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{}", None),
-        (
-            "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}",
-            None,
-        ),
-        (
-            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-            None,
-        ),
-        (
-            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
-            None,
-        ),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}", None),
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", None),
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n", None),
         ("", None),
         ("HTTP/1.1 200 O", None),
         // These are answers.
@@ -290,10 +253,7 @@ async fn odd_http1_answers_fail_their_call_and_the_next_call_goes_on() {
             "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nother",
             Some("{}"),
         ),
-        (
-            "HTTP/1.0 200 OK\r\n\r\n{} to the end",
-            Some("{} to the end"),
-        ),
+        ("HTTP/1.0 200 OK\r\n\r\n{} to the end", Some("{} to the end")),
     ];
     for (answer, wanted) in cases {
         let (config, accepted) = server(false, move |index, mut io| async move {
@@ -306,8 +266,7 @@ async fn odd_http1_answers_fail_their_call_and_the_next_call_goes_on() {
                     io.write_all(answer.as_bytes()).await?;
                     return io.shutdown().await;
                 }
-                io.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnext")
-                    .await?;
+                io.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnext").await?;
             }
         })
         .await;
@@ -330,18 +289,14 @@ async fn an_http1_server_that_answers_and_does_not_read_on_keeps_no_connection()
         let closed = closed.clone();
         async move {
             io.read_exact(&mut [0; 100]).await?;
-            io.write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
-                .await?;
+            io.write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n").await?;
             io.flush().await?;
             closed_here_when_gone(io, closed).await;
             Ok(())
         }
     })
     .await;
-    let settings = Settings {
-        idle: Duration::from_millis(50),
-        ..Settings::default()
-    };
+    let settings = Settings { idle: Duration::from_millis(50), ..Settings::default() };
     let transport = with_settings(&config, settings);
     let mut request = Request::new(Body::from(vec![b'x'; 64 << 20]));
     *request.method_mut() = http::Method::POST;
@@ -367,12 +322,7 @@ fn a_runtime_that_ends_takes_no_lane_with_it() {
     // Takes connections and says nothing until it is told to carry them.
     let (address, carry, _) = servers.block_on(gate(server.address));
     let transport = with_settings(&server.config_at(address), Settings::default());
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-    };
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 
     let first = runtime();
     first.block_on(async {
@@ -383,31 +333,20 @@ fn a_runtime_that_ends_takes_no_lane_with_it() {
     drop(first);
     carry.send_replace(true);
     let second = runtime();
-    assert_eq!(
-        second.block_on(async { soon(text(&transport, "/small")).await }),
-        "{}"
-    );
-    let held = second
-        .block_on(soon(call(&transport, Lane::Held, "/hold")))
-        .unwrap();
+    assert_eq!(second.block_on(async { soon(text(&transport, "/small")).await }), "{}");
+    let held = second.block_on(soon(call(&transport, Lane::Held, "/hold"))).unwrap();
     assert_eq!(transport.stats().0, 2);
     drop(second);
     // Their drivers have ended with the runtime, and nobody has to find that out by using them.
     assert_eq!(transport.stats(), (0, 0));
     drop(held);
-    assert_eq!(
-        runtime().block_on(async { soon(text(&transport, "/small")).await }),
-        "{}"
-    );
+    assert_eq!(runtime().block_on(async { soon(text(&transport, "/small")).await }), "{}");
 }
 
 #[test]
 fn a_stream_can_be_given_back_outside_of_any_runtime() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let options = Options {
-        max_streams: 1,
-        ..Options::default()
-    };
+    let options = Options { max_streams: 1, ..Options::default() };
     let server = runtime.block_on(TestServer::start(options));
     let (address, carry, listening) = runtime.block_on(gate(server.address));
     carry.send_replace(true);
@@ -417,9 +356,7 @@ fn a_stream_can_be_given_back_outside_of_any_runtime() {
         ..Settings::default()
     };
     let transport = with_settings(&server.config_at(address), settings);
-    let held = runtime
-        .block_on(call(&transport, Lane::Call, "/hold"))
-        .unwrap();
+    let held = runtime.block_on(call(&transport, Lane::Call, "/hold")).unwrap();
     // No second connection can be made, so they wait for the first, which takes one at a time.
     listening.abort();
     runtime.block_on(async { listening.await.unwrap_err() });
@@ -432,21 +369,14 @@ fn a_stream_can_be_given_back_outside_of_any_runtime() {
     std::thread::sleep(Duration::from_millis(200));
     drop(held);
     for outcome in waiting {
-        assert_eq!(
-            runtime.block_on(async { soon(outcome).await }).unwrap(),
-            "{}"
-        );
+        assert_eq!(runtime.block_on(async { soon(outcome).await }).unwrap(), "{}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_cancelled_by_the_thousand_leave_nothing_behind() {
     for http2 in [true, false] {
-        let server = TestServer::start(Options {
-            http2,
-            ..Options::default()
-        })
-        .await;
+        let server = TestServer::start(Options { http2, ..Options::default() }).await;
         let transport = with_settings(&server.config(), Settings::default());
         let calls: Vec<_> = (0..3000_u64)
             .map(|index| {
@@ -491,11 +421,7 @@ async fn calls_cancelled_by_the_thousand_leave_nothing_behind() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_in_the_middle_of_everything_is_survived() {
     for (http2, most) in [(true, 12), (false, 1500)] {
-        let server = TestServer::start(Options {
-            http2,
-            ..Options::default()
-        })
-        .await;
+        let server = TestServer::start(Options { http2, ..Options::default() }).await;
         let (address, carry, _) = gate(server.address).await;
         carry.send_replace(true);
         let transport = with_settings(&server.config_at(address), Settings::default());

@@ -30,12 +30,7 @@ impl Lease {
         id: ConnectionId,
         sender: Option<Sender>,
     ) -> Self {
-        Self {
-            shared,
-            lane,
-            id,
-            sender,
-        }
+        Self { shared, lane, id, sender }
     }
 
     pub(crate) fn protocol(&self) -> Option<Protocol> {
@@ -51,10 +46,7 @@ impl Lease {
             Some(Sender::Http1(sender)) => sender.try_send_request(request).await,
             Some(Sender::Http2(sender)) => sender.try_send_request(request).await,
             None => {
-                return Err(Box::new(Unanswered {
-                    error: gone(),
-                    unsent: Some(request),
-                }));
+                return Err(Box::new(Unanswered { error: gone(), unsent: Some(request) }));
             }
         };
         outcome.map_err(|mut failure| {

@@ -60,46 +60,24 @@ impl Transport {
         settings: Settings,
     ) -> Result<Self, Error> {
         let unusable = || {
-            Error::from(Kind::Config {
-                source: None,
-                what: "the server's address is incomplete",
-            })
+            Error::from(Kind::Config { source: None, what: "the server's address is incomplete" })
         };
         let authority = base.authority().ok_or_else(unusable)?.clone();
         let scheme = base.scheme().ok_or_else(unusable)?.clone();
-        let host = authority
-            .host()
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .to_owned();
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let https = scheme == Scheme::HTTPS;
         let tls = match https {
             false => None,
             true => {
                 let client = tls::client_config(&config.tls)?;
-                Some((
-                    TlsConnector::from(client),
-                    tls::server_name(&config.tls, &host)?,
-                ))
+                Some((TlsConnector::from(client), tls::server_name(&config.tls, &host)?))
             }
         };
         let port = authority.port_u16().unwrap_or(if https { 443 } else { 80 });
         let host_header = HeaderValue::from_str(authority.as_str()).map_err(|_| unusable())?;
         let credentials = Authorizer::new(config)?;
-        let pool = Pool::new(Connector {
-            host,
-            port,
-            tls,
-            trust: Trust::of(config),
-            settings,
-        });
-        Ok(Self {
-            pool,
-            scheme,
-            authority,
-            host_header,
-            credentials,
-        })
+        let pool = Pool::new(Connector { host, port, tls, trust: Trust::of(config), settings });
+        Ok(Self { pool, scheme, authority, host_header, credentials })
     }
 
     /// Sends a request whose URI is a path; see [`Lane`] for the extension that says what it is for.
@@ -107,11 +85,7 @@ impl Transport {
         &self,
         mut request: Request<Body>,
     ) -> Result<Response<Body>, TransportError> {
-        let lane = request
-            .extensions()
-            .get::<Lane>()
-            .copied()
-            .unwrap_or(Lane::Call);
+        let lane = request.extensions().get::<Lane>().copied().unwrap_or(Lane::Call);
         let started = std::time::Instant::now();
         let sent = self.credentials.authorize(&mut request, started)?;
         let path = request.uri().path_and_query().cloned();

@@ -61,27 +61,9 @@ pub(crate) struct Rules {
 impl Rules {
     pub(crate) fn of(lane: Lane, stall: Duration, idle: Duration) -> Self {
         match lane {
-            Lane::Call => Self {
-                eager: 2,
-                max_http2: 16,
-                max_http1: 128,
-                stall,
-                idle,
-            },
-            Lane::Watch => Self {
-                eager: 64,
-                max_http2: 64,
-                max_http1: 1024,
-                stall,
-                idle,
-            },
-            Lane::Held => Self {
-                eager: 16,
-                max_http2: 16,
-                max_http1: 128,
-                stall,
-                idle,
-            },
+            Lane::Call => Self { eager: 2, max_http2: 16, max_http1: 128, stall, idle },
+            Lane::Watch => Self { eager: 64, max_http2: 64, max_http1: 1024, stall, idle },
+            Lane::Held => Self { eager: 16, max_http2: 16, max_http1: 128, stall, idle },
         }
     }
 }
@@ -171,10 +153,7 @@ impl Policy {
 
     /// Streams given out.
     pub(crate) fn in_use(&self) -> usize {
-        self.connections
-            .iter()
-            .map(|connection| connection.in_use)
-            .sum()
+        self.connections.iter().map(|connection| connection.in_use).sum()
     }
 
     /// Someone wants a stream.
@@ -203,13 +182,7 @@ impl Policy {
         self.dialing = self.dialing.saturating_sub(1);
         self.protocol = Some(protocol);
         let usable = usable(protocol, announced);
-        self.connections.push(Connection {
-            id,
-            protocol,
-            usable,
-            in_use: 0,
-            idle_since: now,
-        });
+        self.connections.push(Connection { id, protocol, usable, in_use: 0, idle_since: now });
         self.moved = now;
         self.advance(now)
     }
@@ -292,9 +265,7 @@ impl Policy {
     }
 
     fn find(&mut self, id: ConnectionId) -> Option<&mut Connection> {
-        self.connections
-            .iter_mut()
-            .find(|connection| connection.id == id)
+        self.connections.iter_mut().find(|connection| connection.id == id)
     }
 
     fn advance(&mut self, now: Instant) -> Vec<Action> {

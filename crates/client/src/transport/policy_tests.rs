@@ -19,10 +19,7 @@ fn assigned(actions: &[Action]) -> Vec<(WaiterId, ConnectionId)> {
 }
 
 fn dials(actions: &[Action]) -> usize {
-    actions
-        .iter()
-        .filter(|action| **action == Action::Dial)
-        .count()
+    actions.iter().filter(|action| **action == Action::Dial).count()
 }
 
 #[test]
@@ -39,9 +36,7 @@ fn a_connection_is_full_a_little_below_the_limit() {
 #[test]
 fn a_burst_at_the_start_opens_one_connection_then_a_second_and_waits() {
     let (mut policy, now) = policy(Lane::Call);
-    let first: usize = (0..1000)
-        .map(|waiter| dials(&policy.request(waiter, now)))
-        .sum();
+    let first: usize = (0..1000).map(|waiter| dials(&policy.request(waiter, now))).sum();
     assert_eq!(first, 1);
 
     let actions = policy.connected(1, Protocol::Http2, 100, now);
@@ -71,10 +66,7 @@ fn calls_that_nothing_ends_get_another_connection() {
     assert_eq!(policy.tick(now + STALL), [Action::Dial]);
     // Only one at a time.
     assert_eq!(policy.tick(now + STALL * 2), []);
-    assert_eq!(
-        assigned(&policy.connected(3, Protocol::Http2, 100, now + STALL * 2)).len(),
-        96
-    );
+    assert_eq!(assigned(&policy.connected(3, Protocol::Http2, 100, now + STALL * 2)).len(), 96);
     assert_eq!(policy.tick(now + STALL * 3), [Action::Dial]);
 }
 
@@ -88,11 +80,7 @@ fn watches_get_as_many_connections_as_they_need() {
     for connection in 1..=3 {
         let actions = policy.connected(connection, Protocol::Http2, 100, now);
         streams += assigned(&actions).len();
-        assert_eq!(
-            dials(&actions),
-            usize::from(connection < 3),
-            "after {connection}"
-        );
+        assert_eq!(dials(&actions), usize::from(connection < 3), "after {connection}");
     }
     assert_eq!((streams, policy.open(), policy.in_use()), (250, 3, 250));
 }
@@ -133,9 +121,7 @@ fn a_server_that_is_gone_is_tried_by_one_dial_at_a_time() {
         let (mut policy, now) = policy(Lane::Watch);
         policy.request(0, now);
         policy.connected(1, protocol, 100, now);
-        let meanwhile: usize = (1..=60)
-            .map(|waiter| dials(&policy.request(waiter, now)))
-            .sum();
+        let meanwhile: usize = (1..=60).map(|waiter| dials(&policy.request(waiter, now))).sum();
         for _ in 0..meanwhile.saturating_sub(1) {
             assert_eq!(policy.dial_failed(now), []);
         }
@@ -145,9 +131,7 @@ fn a_server_that_is_gone_is_tried_by_one_dial_at_a_time() {
         }
         assert_eq!(policy.waiting.len(), 0, "{protocol:?}");
         // All of them come back.
-        let dialed: usize = (100..160)
-            .map(|waiter| dials(&policy.request(waiter, now)))
-            .sum();
+        let dialed: usize = (100..160).map(|waiter| dials(&policy.request(waiter, now))).sum();
         assert_eq!(dialed, 1, "{protocol:?}");
         assert_eq!(policy.dial_failed(now).len(), 60);
     }
@@ -185,10 +169,7 @@ fn a_cancelled_waiter_is_passed_over() {
     policy.request(1, now);
     policy.request(2, now);
     policy.cancelled(1);
-    assert_eq!(
-        policy.connected(9, Protocol::Http2, 100, now),
-        [Action::Assign(2, 9)]
-    );
+    assert_eq!(policy.connected(9, Protocol::Http2, 100, now), [Action::Assign(2, 9)]);
 }
 
 #[test]
@@ -216,17 +197,11 @@ fn an_idle_connection_is_closed_and_a_used_one_is_not() {
     let (mut policy, now) = policy(Lane::Call);
     policy.request(1, now);
     policy.connected(1, Protocol::Http2, 100, now);
-    assert_eq!(
-        policy.idle(1, now + IDLE),
-        (Idle::Until(now + IDLE * 2), vec![])
-    );
+    assert_eq!(policy.idle(1, now + IDLE), (Idle::Until(now + IDLE * 2), vec![]));
     policy.released(1, now + IDLE);
     let later = now + IDLE + IDLE / 2;
     assert_eq!(policy.idle(1, later), (Idle::Until(now + IDLE * 2), vec![]));
-    assert_eq!(
-        policy.idle(1, now + IDLE * 2),
-        (Idle::Closed, vec![Action::Close(1)])
-    );
+    assert_eq!(policy.idle(1, now + IDLE * 2), (Idle::Closed, vec![Action::Close(1)]));
     assert_eq!(policy.open(), 0);
 }
 

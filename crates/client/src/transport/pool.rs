@@ -50,25 +50,14 @@ impl Pool {
         let now = now();
         let (stall, idle) = (connector.settings.stall, connector.settings.idle);
         let lanes = Lane::ALL.map(|lane| Policy::new(lane, Rules::of(lane, stall, idle), now));
-        let state = State {
-            lanes,
-            senders: HashMap::new(),
-            waiters: HashMap::new(),
-            next_id: 0,
-        };
-        Self(Arc::new(Shared {
-            connector,
-            state: Mutex::new(state),
-        }))
+        let state = State { lanes, senders: HashMap::new(), waiters: HashMap::new(), next_id: 0 };
+        Self(Arc::new(Shared { connector, state: Mutex::new(state) }))
     }
 
     pub(crate) fn stats(&self, lane: Lane) -> LaneStats {
         let state = self.0.state.lock();
         let policy = &state.lanes[lane as usize];
-        LaneStats {
-            connections: policy.open(),
-            streams: policy.in_use(),
-        }
+        LaneStats { connections: policy.open(), streams: policy.in_use() }
     }
 
     pub(crate) fn connector(&self) -> &Connector {
@@ -86,11 +75,7 @@ impl Pool {
             state.waiters.insert(waiter, sender);
             waiter
         };
-        let _place = Place {
-            shared,
-            lane,
-            waiter,
-        };
+        let _place = Place { shared, lane, waiter };
         shared.act(lane, None, |policy, now| policy.request(waiter, now));
 
         let limit = shared.connector.settings.acquire;
@@ -148,10 +133,7 @@ impl Shared {
         let effects: Vec<Effect> = {
             let mut state = self.state.lock();
             let actions = decide(&mut state.lanes[lane as usize], now());
-            actions
-                .into_iter()
-                .filter_map(|action| state.effect(action, lane, self))
-                .collect()
+            actions.into_iter().filter_map(|action| state.effect(action, lane, self)).collect()
         };
         for effect in effects {
             match effect {
@@ -167,10 +149,7 @@ impl Shared {
     }
 
     fn dial(self: &Arc<Self>, lane: Lane) {
-        let dial = Dial {
-            shared: Some(self.clone()),
-            lane,
-        };
+        let dial = Dial { shared: Some(self.clone()), lane };
         // A stream may be given back outside of any runtime.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
@@ -180,11 +159,7 @@ impl Shared {
     }
 
     fn connected(self: &Arc<Self>, lane: Lane, connected: Connected) {
-        let Connected {
-            sender,
-            driver,
-            announced,
-        } = connected;
+        let Connected { sender, driver, announced } = connected;
         let protocol = sender.protocol();
         let id = {
             let mut state = self.state.lock();
@@ -199,15 +174,9 @@ impl Shared {
         };
         let server = self.connector.peer();
         tracing::debug!(%server, connection = id, ?lane, ?protocol, announced, "connected");
-        self.act(lane, None, |policy, now| {
-            policy.connected(id, protocol, announced, now)
-        });
+        self.act(lane, None, |policy, now| policy.connected(id, protocol, announced, now));
         let idle = self.connector.settings.idle;
-        let open = Open {
-            pool: Arc::downgrade(self),
-            lane,
-            id,
-        };
+        let open = Open { pool: Arc::downgrade(self), lane, id };
         tokio::spawn(drive(open, driver, announced, idle));
     }
 
@@ -262,10 +231,7 @@ impl State {
                 };
                 // The lease exists even without a sender or a waiter: its drop gives the stream back.
                 let lease = Lease::new(shared.clone(), lane, id, sender);
-                let waiter = self
-                    .waiters
-                    .remove(&waiter)
-                    .unwrap_or_else(|| oneshot::channel().0);
+                let waiter = self.waiters.remove(&waiter).unwrap_or_else(|| oneshot::channel().0);
                 Some(Effect::Deliver(waiter, Box::new(lease)))
             }
         }
@@ -360,10 +326,7 @@ async fn drive(open: Open, mut driver: Driver, mut announced: usize, idle: std::
 }
 
 pub(super) fn gone() -> TransportError {
-    TransportError::new(
-        TransportErrorKind::Unprocessed,
-        "the connection has just closed",
-    )
+    TransportError::new(TransportErrorKind::Unprocessed, "the connection has just closed")
 }
 
 fn now() -> Instant {

@@ -60,10 +60,7 @@ pub(crate) fn windows(lane: Lane) -> Windows {
         Lane::Watch => 1 << 19,
         Lane::Held => 1 << 21,
     };
-    Windows {
-        stream,
-        connection: stream * MAX_STREAMS as u32,
-    }
+    Windows { stream, connection: stream * MAX_STREAMS as u32 }
 }
 
 #[cfg(test)]

@@ -68,19 +68,11 @@ impl Seen {
     }
 
     pub(super) async fn until_open(&self, wanted: usize) {
-        self.open
-            .subscribe()
-            .wait_for(|open| *open == wanted)
-            .await
-            .unwrap();
+        self.open.subscribe().wait_for(|open| *open == wanted).await.unwrap();
     }
 
     pub(super) async fn until_running(&self, wanted: usize) {
-        self.running
-            .subscribe()
-            .wait_for(|running| *running == wanted)
-            .await
-            .unwrap();
+        self.running.subscribe().wait_for(|running| *running == wanted).await.unwrap();
     }
 }
 
@@ -97,12 +89,7 @@ impl TestServer {
         let address = listener.local_addr().unwrap();
         let (ca, acceptor) = tls(&options);
         let seen = Arc::new(Seen::default());
-        let server = Self {
-            address,
-            ca,
-            seen: seen.clone(),
-            tls: options.tls,
-        };
+        let server = Self { address, ca, seen: seen.clone(), tls: options.tls };
         tokio::spawn(async move {
             loop {
                 let (tcp, _) = listener.accept().await.unwrap();
@@ -152,9 +139,7 @@ pub(super) fn tls(options: &Options) -> (Vec<u8>, TlsAcceptor) {
                 .unwrap(),
         ),
     };
-    let mut tls = builder
-        .with_single_cert(vec![certified.cert.der().clone()], key)
-        .unwrap();
+    let mut tls = builder.with_single_cert(vec![certified.cert.der().clone()], key).unwrap();
     tls.alpn_protocols = match options.http2 {
         true => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
         false => vec![b"http/1.1".to_vec()],
@@ -185,9 +170,7 @@ where
         }
         let _ = connection.await;
     } else {
-        let _ = hyper::server::conn::http1::Builder::new()
-            .serve_connection(io, service)
-            .await;
+        let _ = hyper::server::conn::http1::Builder::new().serve_connection(io, service).await;
     }
 }
 
@@ -205,20 +188,15 @@ async fn answer(
             .into_owned()
             .collect();
     let chunks = query.get("chunks").and_then(|chunks| chunks.parse().ok());
-    let mut response = Response::new(Answer {
-        kind: Kind::Chunks(1, b"{}"),
-        _counts: Some(counts),
-    });
+    let mut response =
+        Response::new(Answer { kind: Kind::Chunks(1, b"{}"), _counts: Some(counts) });
     match request.uri().path() {
         "/small" => {}
         "/hold" => response.body_mut().kind = Kind::Hold { sent: false },
         "/flood" => response.body_mut().kind = Kind::Chunks(chunks.unwrap_or(usize::MAX), FLOOD),
         "/never" => std::future::pending().await,
         "/who" => {
-            let token = request
-                .headers()
-                .get("authorization")
-                .and_then(|v| v.to_str().ok());
+            let token = request.headers().get("authorization").and_then(|v| v.to_str().ok());
             if token == Some("Bearer old") {
                 *response.status_mut() = StatusCode::UNAUTHORIZED;
             }

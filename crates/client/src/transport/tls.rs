@@ -45,12 +45,8 @@ pub(crate) fn client_config(tls: &TlsConfig) -> Result<Arc<ClientConfig>, Error>
 /// The name the server must prove: that of the configuration, else the address's host.
 pub(crate) fn server_name(tls: &TlsConfig, host: &str) -> Result<ServerName<'static>, Error> {
     let name = tls.server_name.as_deref().unwrap_or(host);
-    ServerName::try_from(name.to_owned()).map_err(|error| {
-        unusable(
-            format!("{name:?} is no name a certificate can carry"),
-            error,
-        )
-    })
+    ServerName::try_from(name.to_owned())
+        .map_err(|error| unusable(format!("{name:?} is no name a certificate can carry"), error))
 }
 
 fn verifier(
@@ -88,22 +84,14 @@ fn certificates(pem: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>, 
 }
 
 fn broken(what: impl Into<String>) -> Error {
-    Kind::Tls {
-        what: what.into(),
-        source: None,
-    }
-    .into()
+    Kind::Tls { what: what.into(), source: None }.into()
 }
 
 fn unusable(
     what: impl Into<String>,
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> Error {
-    Kind::Tls {
-        what: what.into(),
-        source: Some(Box::new(error)),
-    }
-    .into()
+    Kind::Tls { what: what.into(), source: Some(Box::new(error)) }.into()
 }
 
 /// Takes any certificate, as `insecure-skip-tls-verify` asks for.

@@ -34,26 +34,11 @@ pub(super) async fn call(
 
 pub(super) async fn text(transport: &Transport, path: &str) -> String {
     let response = call(transport, Lane::Call, path).await.unwrap();
-    String::from_utf8(
-        response
-            .into_body()
-            .collect()
-            .await
-            .unwrap()
-            .to_bytes()
-            .into(),
-    )
-    .unwrap()
+    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
 async fn first_chunk(body: &mut Body) -> usize {
-    body.frame()
-        .await
-        .unwrap()
-        .unwrap()
-        .into_data()
-        .unwrap()
-        .len()
+    body.frame().await.unwrap().unwrap().into_data().unwrap().len()
 }
 
 #[tokio::test]
@@ -66,13 +51,7 @@ async fn many_watches_take_as_few_connections_as_the_limit_allows() {
     });
     let mut watches = futures_util::future::join_all(opened).await;
     assert_eq!(server.seen.accepted(), 3);
-    assert!(
-        server
-            .seen
-            .most_on_one
-            .load(std::sync::atomic::Ordering::SeqCst)
-            <= 96
-    );
+    assert!(server.seen.most_on_one.load(std::sync::atomic::Ordering::SeqCst) <= 96);
     // Every one of them is alive, and calls go beside them.
     for watch in &mut watches {
         assert_eq!(first_chunk(watch.as_mut().unwrap().body_mut()).await, 3);
@@ -86,11 +65,7 @@ async fn many_watches_take_as_few_connections_as_the_limit_allows() {
 
 #[tokio::test]
 async fn a_small_limit_is_kept_from_the_first_request_on() {
-    let server = TestServer::start(Options {
-        max_streams: 5,
-        ..Options::default()
-    })
-    .await;
+    let server = TestServer::start(Options { max_streams: 5, ..Options::default() }).await;
     let transport = transport(&server);
     let opened = (0..20).map(|_| {
         let transport = transport.clone();
@@ -98,23 +73,14 @@ async fn a_small_limit_is_kept_from_the_first_request_on() {
     });
     let _watches = futures_util::future::join_all(opened).await;
     assert_eq!(server.seen.accepted(), 5);
-    assert_eq!(
-        server
-            .seen
-            .most_on_one
-            .load(std::sync::atomic::Ordering::SeqCst),
-        4
-    );
+    assert_eq!(server.seen.most_on_one.load(std::sync::atomic::Ordering::SeqCst), 4);
 }
 
 #[tokio::test]
 async fn a_burst_of_calls_opens_two_connections() {
     let server = TestServer::start(Options::default()).await;
     // A machine under load must not look like a stalled server.
-    let settings = Settings {
-        stall: Duration::from_secs(30),
-        ..Settings::default()
-    };
+    let settings = Settings { stall: Duration::from_secs(30), ..Settings::default() };
     let transport = with_settings(&server.config(), settings);
     let calls = (0..1000).map(|_| {
         let transport = transport.clone();
@@ -130,10 +96,7 @@ async fn a_burst_of_calls_opens_two_connections() {
 #[tokio::test]
 async fn stalled_calls_do_not_stop_new_ones() {
     let server = TestServer::start(Options::default()).await;
-    let settings = Settings {
-        stall: Duration::from_millis(20),
-        ..Settings::default()
-    };
+    let settings = Settings { stall: Duration::from_millis(20), ..Settings::default() };
     let transport = with_settings(&server.config(), settings);
     let stuck: Vec<_> = (0..192)
         .map(|_| {
@@ -159,9 +122,7 @@ async fn bodies_that_nobody_reads_stop_nothing() {
         unread.push(call(&transport, Lane::Watch, "/flood").await.unwrap());
     }
     // The last one of the same connection carries several windows' worth.
-    let response = call(&transport, Lane::Watch, "/flood?chunks=256")
-        .await
-        .unwrap();
+    let response = call(&transport, Lane::Watch, "/flood?chunks=256").await.unwrap();
     let read = response.into_body().collect().await.unwrap().to_bytes();
     assert_eq!((read.len(), server.seen.accepted()), (4 << 20, 1));
     assert_eq!(text(&transport, "/small").await, "{}");
@@ -238,10 +199,7 @@ async fn dropping_a_call_resets_its_stream() {
 #[tokio::test]
 async fn unused_connections_are_closed() {
     let server = TestServer::start(Options::default()).await;
-    let settings = Settings {
-        idle: Duration::from_millis(50),
-        ..Settings::default()
-    };
+    let settings = Settings { idle: Duration::from_millis(50), ..Settings::default() };
     let transport = with_settings(&server.config(), settings);
     assert_eq!(text(&transport, "/small").await, "{}");
     let _watch = call(&transport, Lane::Watch, "/hold").await.unwrap();
@@ -263,12 +221,7 @@ async fn dropping_the_transport_closes_its_connections() {
 #[tokio::test]
 async fn http1_uses_a_connection_again_when_its_body_was_read() {
     for tls in [true, false] {
-        let server = TestServer::start(Options {
-            http2: false,
-            tls,
-            ..Options::default()
-        })
-        .await;
+        let server = TestServer::start(Options { http2: false, tls, ..Options::default() }).await;
         let transport = transport(&server);
         for _ in 0..5 {
             assert_eq!(text(&transport, "/small").await, "{}");
@@ -282,20 +235,13 @@ async fn http1_uses_a_connection_again_when_its_body_was_read() {
         server.seen.until_open(1).await;
         assert_eq!(text(&transport, "/small").await, "{}");
         assert_eq!(server.seen.accepted(), 2);
-        assert_eq!(
-            text(&transport, "/host").await,
-            format!("{} HTTP/1.1", server.address)
-        );
+        assert_eq!(text(&transport, "/host").await, format!("{} HTTP/1.1", server.address));
     }
 }
 
 #[tokio::test]
 async fn http1_gives_each_watch_its_connection() {
-    let server = TestServer::start(Options {
-        http2: false,
-        ..Options::default()
-    })
-    .await;
+    let server = TestServer::start(Options { http2: false, ..Options::default() }).await;
     let transport = transport(&server);
     let opened = (0..40).map(|_| call(&transport, Lane::Watch, "/hold"));
     let watches = futures_util::future::join_all(opened).await;
@@ -309,19 +255,13 @@ async fn http1_gives_each_watch_its_connection() {
 async fn http2_says_whom_it_calls() {
     let server = TestServer::start(Options::default()).await;
     let transport = transport(&server);
-    assert_eq!(
-        text(&transport, "/host").await,
-        format!("{} HTTP/2.0", server.address)
-    );
+    assert_eq!(text(&transport, "/host").await, format!("{} HTTP/2.0", server.address));
 }
 
 #[tokio::test]
 async fn a_server_that_cannot_be_trusted_is_refused() {
-    let server = TestServer::start(Options {
-        names: vec!["api.lab".into()],
-        ..Options::default()
-    })
-    .await;
+    let server =
+        TestServer::start(Options { names: vec!["api.lab".into()], ..Options::default() }).await;
     let other = TestServer::start(Options::default()).await;
     let attempt = |config: Config| async move {
         let transport = with_settings(&config, Settings::default());
@@ -356,19 +296,13 @@ async fn a_server_that_cannot_be_trusted_is_refused() {
 #[tokio::test]
 async fn a_client_certificate_is_shown() {
     let mut params = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
-    params
-        .distinguished_name
-        .push(rcgen::DnType::CommonName, "me");
+    params.distinguished_name.push(rcgen::DnType::CommonName, "me");
     params.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth];
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate = params.self_signed(&key).unwrap();
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate.der().clone()).unwrap();
-    let server = TestServer::start(Options {
-        client_ca: Some(roots),
-        ..Options::default()
-    })
-    .await;
+    let server = TestServer::start(Options { client_ca: Some(roots), ..Options::default() }).await;
 
     let without = with_settings(&server.config(), Settings::default());
     assert!(call(&without, Lane::Call, "/small").await.is_err());
@@ -389,24 +323,14 @@ fn unusable_tls_material_is_named_and_no_key_is_shown() {
         Transport::new(config, &base).err().unwrap().to_string()
     };
     config.tls.ca = Some(b"nothing".to_vec());
-    assert!(
-        attempt(&config).contains("certificate authority"),
-        "{}",
-        attempt(&config)
-    );
+    assert!(attempt(&config).contains("certificate authority"), "{}", attempt(&config));
     config.tls.ca = None;
     config.tls.insecure_skip_tls_verify = true;
     let certified = rcgen::generate_simple_self_signed(["me".to_owned()]).unwrap();
     let certificate = certified.cert.pem().into_bytes();
-    config.tls.client_identity = Some(ClientIdentity {
-        certificate,
-        key: "hunter2".into(),
-    });
+    config.tls.client_identity = Some(ClientIdentity { certificate, key: "hunter2".into() });
     let text = attempt(&config);
-    assert!(
-        text.contains("client key") && !text.contains("hunter2"),
-        "{text}"
-    );
+    assert!(text.contains("client key") && !text.contains("hunter2"), "{text}");
 }
 
 #[tokio::test]
@@ -419,14 +343,9 @@ async fn tokens_are_sent_and_a_refused_file_is_read_again() {
     // The request's own credentials win.
     let mut request = Request::new(Body::empty());
     *request.uri_mut() = "/who".parse().unwrap();
-    request
-        .headers_mut()
-        .insert(AUTHORIZATION, HeaderValue::from_static("Basic x"));
+    request.headers_mut().insert(AUTHORIZATION, HeaderValue::from_static("Basic x"));
     let response = fixed.call(request).await.unwrap();
-    assert_eq!(
-        response.into_body().collect().await.unwrap().to_bytes(),
-        "Basic x"
-    );
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "Basic x");
 
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "old\n").unwrap();
@@ -438,12 +357,7 @@ async fn tokens_are_sent_and_a_refused_file_is_read_again() {
     assert_eq!(text(&renewed, "/who").await, "Bearer new");
 
     config.credentials = Credentials::TokenFile(TokenFile::new("/nope/token"));
-    let error = call(
-        &with_settings(&config, Settings::default()),
-        Lane::Call,
-        "/who",
-    )
-    .await;
+    let error = call(&with_settings(&config, Settings::default()), Lane::Call, "/who").await;
     let error = error.unwrap_err();
     assert_eq!(error.kind(), TransportErrorKind::Credentials);
     assert!(error.to_string().contains("/nope/token"), "{error}");
@@ -507,10 +421,7 @@ async fn a_401_says_which_credentials_were_sent_and_shows_none() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
     std::fs::write(&token, "old\n").unwrap();
-    let cluster = format!(
-        "server: 'https://{}', insecure-skip-tls-verify: true",
-        server.address
-    );
+    let cluster = format!("server: 'https://{}', insecure-skip-tls-verify: true", server.address);
     let certified = rcgen::generate_simple_self_signed(["me".to_owned()]).unwrap();
     let (certificate, key) = (folder.path().join("crt"), folder.path().join("key"));
     std::fs::write(&certificate, certified.cert.pem()).unwrap();
@@ -525,10 +436,7 @@ async fn a_401_says_which_credentials_were_sent_and_shows_none() {
 
     for (user, sent) in [
         ("token: old", "sent: the token of user \"dev\" in KC; is it"),
-        (
-            &by_file,
-            "sent: the token in TOKEN, the tokenFile of user \"dev\" in KC; is it",
-        ),
+        (&by_file, "sent: the token in TOKEN, the tokenFile of user \"dev\" in KC; is it"),
         (
             &both,
             "sent: the token of user \"dev\" in KC and the client certificate of user \"dev\" in KC; is it",
@@ -547,21 +455,12 @@ async fn a_401_says_which_credentials_were_sent_and_shows_none() {
     assert!(text.contains(&nothing), "{text}");
     let mut config = server.config();
     let text = refusal_of(config.clone(), None).await;
-    assert!(
-        text.contains("the configuration has neither a token nor"),
-        "{text}"
-    );
+    assert!(text.contains("the configuration has neither a token nor"), "{text}");
     config.credentials = Credentials::Token("old".into());
     let text = refusal_of(config.clone(), None).await;
-    assert!(
-        text.contains("sent: the token of the caller's settings"),
-        "{text}"
-    );
+    assert!(text.contains("sent: the token of the caller's settings"), "{text}");
     let text = refusal_of(config, Some("Bearer old")).await;
-    assert!(
-        text.contains("sent was the request's own Authorization header"),
-        "{text}"
-    );
+    assert!(text.contains("sent was the request's own Authorization header"), "{text}");
 }
 
 #[tokio::test]
@@ -582,10 +481,7 @@ async fn a_peer_that_never_speaks_tls_is_given_up() {
     let address = listener.local_addr().unwrap();
     let mut config = Config::new(format!("https://{address}"));
     config.tls.insecure_skip_tls_verify = true;
-    let settings = Settings {
-        tls: Duration::from_millis(50),
-        ..Settings::default()
-    };
+    let settings = Settings { tls: Duration::from_millis(50), ..Settings::default() };
     let transport = with_settings(&config, settings);
     let error = call(&transport, Lane::Call, "/").await.unwrap_err();
     assert!(error.to_string().contains("TLS handshake"), "{error}");

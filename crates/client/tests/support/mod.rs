@@ -154,12 +154,7 @@ impl tower_service::Service<Request<Body>> for Script {
             match answer.expect("an answer for every request") {
                 Answer::Never => std::future::pending().await,
                 Answer::Fail(why) => Err(why.into()),
-                Answer::Reply {
-                    code,
-                    headers,
-                    chunks,
-                    then,
-                } => {
+                Answer::Reply { code, headers, chunks, then } => {
                     let mut response = Response::builder().status(code);
                     for (name, value) in headers {
                         response = response.header(name, value);
@@ -178,8 +173,6 @@ fn body_of(chunks: Vec<Bytes>, then: Then) -> Stream {
     match then {
         Then::End => chunks.boxed(),
         Then::Hang => chunks.chain(stream::pending()).boxed(),
-        Then::Break => chunks
-            .chain(stream::iter([Err("the line broke".into())]))
-            .boxed(),
+        Then::Break => chunks.chain(stream::iter([Err("the line broke".into())])).boxed(),
     }
 }

@@ -120,10 +120,7 @@ fn user(mut fields: Fields) -> Result<User, String> {
         impersonate_user_extra: user_extra(fields.mapping("as-user-extra")?)?,
         username: fields.text("username")?,
         password: fields.secret("password")?,
-        auth_provider: fields
-            .optional_mapping("auth-provider")?
-            .map(auth_provider)
-            .transpose()?,
+        auth_provider: fields.optional_mapping("auth-provider")?.map(auth_provider).transpose()?,
         exec: fields.optional_mapping("exec")?.map(exec).transpose()?,
         extensions: extensions(&mut fields)?,
         file: None,
@@ -142,19 +139,14 @@ fn context(mut fields: Fields) -> Result<Context, String> {
 
 fn user_extra(fields: Fields) -> Result<BTreeMap<String, Vec<String>>, String> {
     let entries = fields.into_entries();
-    entries
-        .map(|(at, key, values)| Ok((key, texts(&at, values)?)))
-        .collect()
+    entries.map(|(at, key, values)| Ok((key, texts(&at, values)?))).collect()
 }
 
 fn auth_provider(mut fields: Fields) -> Result<AuthProvider, String> {
-    let config = fields
-        .mapping("config")?
-        .into_entries()
-        .map(|(at, key, value)| {
-            let value = text(&at, value)?.unwrap_or_default();
-            Ok((key, value.into()))
-        });
+    let config = fields.mapping("config")?.into_entries().map(|(at, key, value)| {
+        let value = text(&at, value)?.unwrap_or_default();
+        Ok((key, value.into()))
+    });
     Ok(AuthProvider {
         config: config.collect::<Result<_, String>>()?,
         name: fields.text("name")?.unwrap_or_default(),
@@ -165,10 +157,7 @@ fn exec(mut fields: Fields) -> Result<Exec, String> {
     let env = fields.list("env")?.into_iter().map(|(at, item)| {
         let mut item = Fields::new(at, item)?;
         let value = item.text("value")?.unwrap_or_default();
-        Ok(ExecEnv {
-            name: item.text("name")?.unwrap_or_default(),
-            value: value.into(),
-        })
+        Ok(ExecEnv { name: item.text("name")?.unwrap_or_default(), value: value.into() })
     });
     Ok(Exec {
         env: env.collect::<Result<_, String>>()?,
@@ -182,10 +171,7 @@ fn exec(mut fields: Fields) -> Result<Exec, String> {
 }
 
 fn preferences(mut fields: Fields) -> Result<Preferences, String> {
-    Ok(Preferences {
-        colors: fields.flag("colors")?,
-        extensions: extensions(&mut fields)?,
-    })
+    Ok(Preferences { colors: fields.flag("colors")?, extensions: extensions(&mut fields)? })
 }
 
 /// A list of `{name, extension}` with any value as the extension.

@@ -62,26 +62,13 @@ users:
     assert_eq!(cluster.server.as_deref(), Some("https://lab"));
     assert_eq!(cluster.tls_server_name.as_deref(), Some("api"));
     assert!(cluster.insecure_skip_tls_verify && cluster.disable_compression);
-    assert_eq!(
-        cluster.certificate_authority.as_deref(),
-        Some("ca.pem".as_ref())
-    );
-    assert_eq!(
-        cluster.certificate_authority_data.as_deref(),
-        Some(&b"CA"[..])
-    );
+    assert_eq!(cluster.certificate_authority.as_deref(), Some("ca.pem".as_ref()));
+    assert_eq!(cluster.certificate_authority_data.as_deref(), Some(&b"CA"[..]));
     assert_eq!(cluster.proxy_url.as_deref(), Some("http://proxy"));
-    assert_eq!(
-        cluster.extensions["client.authentication.k8s.io/exec"]["audience"],
-        "lab"
-    );
+    assert_eq!(cluster.extensions["client.authentication.k8s.io/exec"]["audience"], "lab");
     let context = &read.contexts["lab"];
     assert_eq!(
-        (
-            context.cluster.as_deref(),
-            context.user.as_deref(),
-            context.namespace.as_deref()
-        ),
+        (context.cluster.as_deref(), context.user.as_deref(), context.namespace.as_deref()),
         (Some("lab"), Some("dev"), Some("ops"))
     );
     let user = &read.users["dev"];
@@ -103,18 +90,9 @@ users:
         ("oidc", &b"it"[..])
     );
     let exec = user.exec.as_ref().unwrap();
-    assert_eq!(
-        exec.api_version.as_deref(),
-        Some("client.authentication.k8s.io/v1")
-    );
-    assert_eq!(
-        (exec.command.as_deref(), &*exec.args),
-        (Some("cred"), &["one".to_owned()][..])
-    );
-    assert_eq!(
-        (exec.env[0].name.as_str(), exec.env[0].value.expose()),
-        ("E", &b"v"[..])
-    );
+    assert_eq!(exec.api_version.as_deref(), Some("client.authentication.k8s.io/v1"));
+    assert_eq!((exec.command.as_deref(), &*exec.args), (Some("cred"), &["one".to_owned()][..]));
+    assert_eq!((exec.env[0].name.as_str(), exec.env[0].value.expose()), ("E", &b"v"[..]));
     assert_eq!(exec.install_hint.as_deref(), Some("get it"));
     assert_eq!(
         (exec.provide_cluster_info, exec.interactive_mode.as_deref()),
@@ -147,29 +125,18 @@ fn nothing_in_many_spellings_is_an_empty_kubeconfig() {
 fn json_is_read_too_with_tabs_and_escapes() {
     let text = "{\n\t\"apiVersion\": \"v1\", \"kind\": \"Config\",\n\t\"users\": [{\"name\": \"d\\u00e9v\", \"user\": {\"token\": \"\\ud83d\\ude00\"}}]}";
     assert_eq!(
-        Kubeconfig::parse(text).unwrap().users["dév"]
-            .token
-            .as_ref()
-            .unwrap()
-            .expose(),
+        Kubeconfig::parse(text).unwrap().users["dév"].token.as_ref().unwrap().expose(),
         "😀".as_bytes()
     );
 }
 
 #[test]
 fn two_entries_of_one_name_in_one_file_are_an_error() {
-    for (list, inner) in [
-        ("clusters", "cluster"),
-        ("users", "user"),
-        ("contexts", "context"),
-    ] {
+    for (list, inner) in [("clusters", "cluster"), ("users", "user"), ("contexts", "context")] {
         let text =
             format!("{list}: [{{name: lab, {inner}: {{}}}}, {{name: other}}, {{name: lab}}]");
         let error = error(&text);
-        assert!(
-            error.contains(list) && error.contains("duplicate name \"lab\""),
-            "{error}"
-        );
+        assert!(error.contains(list) && error.contains("duplicate name \"lab\""), "{error}");
     }
     assert!(error("extensions: [{name: e}, {name: e}]").contains("duplicate name \"e\""));
 }
@@ -190,14 +157,8 @@ fn a_value_of_the_wrong_type_is_named_but_not_shown() {
             "users: [{name: dev, user: [12345]}]",
             "users[0] (\"dev\").user: expected a mapping, found a list",
         ),
-        (
-            "users: [{name: dev, user: '12345'}]",
-            "expected a mapping, found a text",
-        ),
-        (
-            "users: [12345]",
-            "users[0]: expected a mapping, found a number",
-        ),
+        ("users: [{name: dev, user: '12345'}]", "expected a mapping, found a text"),
+        ("users: [12345]", "users[0]: expected a mapping, found a number"),
         ("users: 12345", "users: expected a list, found a number"),
         ("'12345'", "expected a mapping, found a text"),
         ("- 12345", "expected a mapping, found a list"),
@@ -217,10 +178,7 @@ fn a_value_of_the_wrong_type_is_named_but_not_shown() {
             "users: [{name: dev, user: {auth-provider: {config: {id-token: 12345}}}}]",
             "auth-provider.config.id-token",
         ),
-        (
-            "users: [{name: dev, user: {as-user-extra: {a: 12345}}}]",
-            "as-user-extra.a",
-        ),
+        ("users: [{name: dev, user: {as-user-extra: {a: 12345}}}]", "as-user-extra.a"),
         ("kind: Secret", "not a kubeconfig"),
         ("apiVersion: v2", "not a kubeconfig"),
         ("a: [12345", "is not valid YAML"),
@@ -230,10 +188,7 @@ fn a_value_of_the_wrong_type_is_named_but_not_shown() {
     ] {
         let error = error(text);
         assert!(error.contains(expected), "{text:?} gave {error:?}");
-        assert!(
-            !error.contains("12345") && !error.contains("2345"),
-            "{error}"
-        );
+        assert!(!error.contains("12345") && !error.contains("2345"), "{error}");
     }
 }
 
@@ -260,29 +215,17 @@ users:
     let token = |name: &str| {
         String::from_utf8(users[name].token.as_ref().unwrap().expose().to_vec()).unwrap()
     };
-    assert_eq!(
-        (token("b"), users["b"].username.as_deref()),
-        ("two".to_owned(), Some("u"))
-    );
-    assert_eq!(
-        (token("c"), token("d")),
-        ("one".to_owned(), "last".to_owned())
-    );
+    assert_eq!((token("b"), users["b"].username.as_deref()), ("two".to_owned(), Some("u")));
+    assert_eq!((token("c"), token("d")), ("one".to_owned(), "last".to_owned()));
 }
 
 #[test]
 fn only_the_first_document_counts_and_others_are_noticed() {
     let (read, followed) =
         decode(b"---\ncurrent-context: one\n---\ncurrent-context: two\n").unwrap();
-    assert_eq!(
-        (read.current_context.as_deref(), followed),
-        (Some("one"), true)
-    );
+    assert_eq!((read.current_context.as_deref(), followed), (Some("one"), true));
     let (read, followed) = decode(b"---\ncurrent-context: one\n...\n").unwrap();
-    assert_eq!(
-        (read.current_context.as_deref(), followed),
-        (Some("one"), false)
-    );
+    assert_eq!((read.current_context.as_deref(), followed), (Some("one"), false));
 }
 
 #[test]

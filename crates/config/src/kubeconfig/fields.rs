@@ -16,10 +16,7 @@ impl Fields {
     pub(crate) fn new(at: impl Into<String>, value: Value) -> Result<Self, String> {
         let at = at.into();
         match value {
-            Value::Null => Ok(Self {
-                at,
-                map: Map::new(),
-            }),
+            Value::Null => Ok(Self { at, map: Map::new() }),
             Value::Object(map) => Ok(Self { at, map }),
             other => Err(mismatch(&at, "a mapping", &other)),
         }
@@ -88,9 +85,7 @@ impl Fields {
     /// All fields of a mapping with free names, with the way to each.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (String, String, Value)> {
         let at = self.at;
-        self.map
-            .into_iter()
-            .map(move |(name, value)| (format!("{at}.{name}"), name, value))
+        self.map.into_iter().map(move |(name, value)| (format!("{at}.{name}"), name, value))
     }
 
     /// A field as it is; absent is null.
@@ -116,10 +111,9 @@ pub(crate) fn text(at: &str, value: Value) -> Result<Option<String>, String> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text).filter(|text| !text.is_empty())),
-        other @ (Value::Number(_) | Value::Bool(_)) => Err(format!(
-            "{}; put it in quotes",
-            mismatch(at, "a text", &other)
-        )),
+        other @ (Value::Number(_) | Value::Bool(_)) => {
+            Err(format!("{}; put it in quotes", mismatch(at, "a text", &other)))
+        }
         other => Err(mismatch(at, "a text", &other)),
     }
 }
@@ -130,9 +124,7 @@ fn list(at: &str, value: Value) -> Result<Vec<(String, Value)>, String> {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => {
             let items = items.into_iter().enumerate();
-            Ok(items
-                .map(|(i, item)| (format!("{at}[{i}]"), item))
-                .collect())
+            Ok(items.map(|(i, item)| (format!("{at}[{i}]"), item)).collect())
         }
         other => Err(mismatch(at, "a list", &other)),
     }
@@ -141,9 +133,7 @@ fn list(at: &str, value: Value) -> Result<Vec<(String, Value)>, String> {
 /// The texts of a list; null items are empty texts.
 pub(crate) fn texts(at: &str, value: Value) -> Result<Vec<String>, String> {
     let items = list(at, value)?.into_iter();
-    items
-        .map(|(at, item)| Ok(text(&at, item)?.unwrap_or_default()))
-        .collect()
+    items.map(|(at, item)| Ok(text(&at, item)?.unwrap_or_default())).collect()
 }
 
 fn mismatch(at: &str, expected: &str, found: &Value) -> String {

@@ -47,15 +47,8 @@ impl fmt::Display for Warning {
         match self {
             Self::AllMissing(files) if files.is_empty() => write!(f, "{KUBECONFIG} lists no file"),
             Self::AllMissing(files) => {
-                let files: Vec<_> = files
-                    .iter()
-                    .map(|file| file.display().to_string())
-                    .collect();
-                write!(
-                    f,
-                    "none of the files in {KUBECONFIG} exists: {}",
-                    files.join(", ")
-                )
+                let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+                write!(f, "none of the files in {KUBECONFIG} exists: {}", files.join(", "))
             }
             Self::MoreDocuments(file) => {
                 write!(
@@ -90,9 +83,7 @@ impl Kubeconfig {
             return Err(Kind::FileNotFound(path.clone()).into());
         }
         if from_variable && loaded.files.is_empty() && loaded.problems.is_empty() {
-            loaded
-                .warnings
-                .push(Warning::AllMissing(loaded.missing.clone()));
+            loaded.warnings.push(Warning::AllMissing(loaded.missing.clone()));
         }
         Ok(loaded)
     }
@@ -117,14 +108,7 @@ impl Loaded {
 /// The files to look at without an explicit one, and whether they came from `KUBECONFIG`.
 fn listed(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
     let Some(list) = options.environment.get(KUBECONFIG) else {
-        return (
-            options
-                .environment
-                .default_kubeconfig()
-                .into_iter()
-                .collect(),
-            false,
-        );
+        return (options.environment.default_kubeconfig().into_iter().collect(), false);
     };
     let mut files = Vec::new();
     for path in env::split_paths(list) {

@@ -33,10 +33,7 @@ fn missing_and_empty_members_of_the_list_are_skipped() {
     let missing = folder.0.path().join("a.yaml");
     let loaded = Kubeconfig::load(&options(&[&missing, Path::new(""), &b, &missing, &b])).unwrap();
     assert_eq!(loaded.kubeconfig.current_context.as_deref(), Some("lab"));
-    assert_eq!(
-        (&*loaded.files, &*loaded.missing),
-        (&[b][..], &[missing][..])
-    );
+    assert_eq!((&*loaded.files, &*loaded.missing), (&[b][..], &[missing][..]));
     assert!(loaded.warnings.is_empty() && loaded.problems.is_empty());
 }
 
@@ -62,20 +59,12 @@ fn without_the_variable_the_home_folder_is_looked_at_and_may_be_empty() {
     folder.write(".kube/config", "current-context: home");
     let mut options = home(folder.0.path());
     assert_eq!(
-        Kubeconfig::load(&options)
-            .unwrap()
-            .kubeconfig
-            .current_context
-            .as_deref(),
+        Kubeconfig::load(&options).unwrap().kubeconfig.current_context.as_deref(),
         Some("home")
     );
     options.environment = options.environment.variable(KUBECONFIG, "");
     assert_eq!(
-        Kubeconfig::load(&options)
-            .unwrap()
-            .kubeconfig
-            .current_context
-            .as_deref(),
+        Kubeconfig::load(&options).unwrap().kubeconfig.current_context.as_deref(),
         Some("home")
     );
 }
@@ -87,19 +76,10 @@ fn a_file_named_by_the_caller_must_exist_and_is_used_alone() {
     let named = folder.write("named", "");
     let mut options = options(&[&listed]);
     options.path = Some(named);
-    assert_eq!(
-        Kubeconfig::load(&options)
-            .unwrap()
-            .kubeconfig
-            .current_context,
-        None
-    );
+    assert_eq!(Kubeconfig::load(&options).unwrap().kubeconfig.current_context, None);
     options.path = Some("/nope/a.yaml".into());
     let error = Kubeconfig::load(&options).unwrap_err();
-    assert!(
-        error.is_file_not_found() && error.to_string().contains("/nope/a.yaml"),
-        "{error}"
-    );
+    assert!(error.is_file_not_found() && error.to_string().contains("/nope/a.yaml"), "{error}");
 }
 
 #[test]
@@ -110,11 +90,8 @@ fn broken_files_are_named_and_the_rest_is_merged() {
     let good = folder.write("good", "current-context: lab");
     let loaded = Kubeconfig::load(&options(&[&broken, folder.0.path(), &twice, &good])).unwrap();
     assert_eq!(loaded.kubeconfig.current_context.as_deref(), Some("lab"));
-    let files: Vec<_> = loaded
-        .problems
-        .iter()
-        .map(|problem| problem.origin().unwrap().file().unwrap())
-        .collect();
+    let files: Vec<_> =
+        loaded.problems.iter().map(|problem| problem.origin().unwrap().file().unwrap()).collect();
     assert_eq!(files, [&broken, folder.0.path(), &*twice]);
     assert!(!format!("{loaded:?}").contains("MARKED"));
 }
@@ -130,10 +107,7 @@ fn each_file_of_a_list_has_its_own_base() {
     let loaded = Kubeconfig::load(&options(&[&file("a"), &file("b")])).unwrap();
     for name in ["a", "b"] {
         let expected = folder.0.path().join(name).join("ca.pem");
-        assert_eq!(
-            loaded.kubeconfig.clusters[name].certificate_authority,
-            Some(expected)
-        );
+        assert_eq!(loaded.kubeconfig.clusters[name].certificate_authority, Some(expected));
     }
 }
 

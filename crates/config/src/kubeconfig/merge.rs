@@ -12,10 +12,7 @@ impl Kubeconfig {
         add_missing(&mut self.users, later.users);
         add_missing(&mut self.contexts, later.contexts);
         add_missing(&mut self.extensions, later.extensions.0);
-        add_missing(
-            &mut self.preferences.extensions,
-            later.preferences.extensions.0,
-        );
+        add_missing(&mut self.preferences.extensions, later.preferences.extensions.0);
         self.preferences.colors |= later.preferences.colors;
         if self.current_context.is_none() {
             self.current_context = later.current_context;

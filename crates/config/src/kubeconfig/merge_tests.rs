@@ -18,10 +18,7 @@ contexts: [{name: lab, context: {namespace: b}}]",
     ));
     merged.merge(parse("contexts: [{name: lab, context: {namespace: c, user: dev}}]\nextensions: [{name: e, extension: 1}]"));
     assert_eq!(merged.clusters["lab"].server.as_deref(), Some("https://a"));
-    assert_eq!(
-        merged.clusters["lab"].tls_server_name, None,
-        "fields are not mixed"
-    );
+    assert_eq!(merged.clusters["lab"].tls_server_name, None, "fields are not mixed");
     assert_eq!(merged.users["dev"].username, None, "fields are not mixed");
     assert_eq!(merged.clusters["new"].server.as_deref(), Some("https://n"));
     assert_eq!(merged.contexts["lab"].user, None);

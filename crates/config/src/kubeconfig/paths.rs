@@ -24,9 +24,7 @@ impl Kubeconfig {
             if let Some(command) = user.exec.as_mut().and_then(|exec| exec.command.as_mut())
                 && command.contains(is_separator)
             {
-                *command = join(folder, Path::new(command.as_str()))
-                    .to_string_lossy()
-                    .into_owned();
+                *command = join(folder, Path::new(command.as_str())).to_string_lossy().into_owned();
             }
             user.file = Some(file.to_owned());
         }

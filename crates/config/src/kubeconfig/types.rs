@@ -209,10 +209,7 @@ impl fmt::Debug for User {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("User")
             .field("client_certificate", &self.client_certificate)
-            .field(
-                "client_certificate_data",
-                &self.client_certificate_data.as_ref().map(Vec::len),
-            )
+            .field("client_certificate_data", &self.client_certificate_data.as_ref().map(Vec::len))
             .field("client_key", &self.client_key)
             .field("client_key_data", &self.client_key_data)
             .field("token", &self.token)

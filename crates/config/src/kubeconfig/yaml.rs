@@ -23,23 +23,14 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Document, String> {
     if bytes.trim_ascii_start().first() == Some(&b'{')
         && let Ok(value) = serde_json::from_slice(bytes)
     {
-        return Ok(Document {
-            value,
-            followed: false,
-        });
+        return Ok(Document { value, followed: false });
     }
     let mut reader = bytes;
     let mut documents = serde_saphyr::read_with_options(&mut reader, options());
     match documents.next() {
-        None => Ok(Document {
-            value: Value::Null,
-            followed: false,
-        }),
+        None => Ok(Document { value: Value::Null, followed: false }),
         Some(Err(error)) => Err(describe(&error)),
-        Some(Ok(value)) => Ok(Document {
-            value,
-            followed: documents.next().is_some(),
-        }),
+        Some(Ok(value)) => Ok(Document { value, followed: documents.next().is_some() }),
     }
 }
 
@@ -56,11 +47,7 @@ fn describe(error: &serde_saphyr::Error) -> String {
     let reason = reason(error);
     match error.location() {
         Some(at) if at.line() > 0 => {
-            format!(
-                "is not valid YAML: {reason} at line {}, column {}",
-                at.line(),
-                at.column()
-            )
+            format!("is not valid YAML: {reason} at line {}, column {}", at.line(), at.column())
         }
         _ => format!("is not valid YAML: {reason}"),
     }

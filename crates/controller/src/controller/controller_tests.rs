@@ -27,10 +27,7 @@ async fn events_become_reconciles() {
     enqueuer.enqueue_after(key("later"), Duration::from_secs(5));
     settle().await;
     assert_eq!(log.names(), ["early", "a", "later"]);
-    assert_eq!(
-        (stats.reconciles(), stats.errors(), stats.active()),
-        (3, 0, 0)
-    );
+    assert_eq!((stats.reconciles(), stats.errors(), stats.active()), (3, 0, 0));
     running.end().await.unwrap();
     assert!(fed.is_removed());
     enqueuer.enqueue(key("late"));
@@ -65,21 +62,13 @@ async fn a_key_is_never_with_two_workers() {
         fed.event(&key(&other.to_string()));
     }
     settle().await;
-    assert_eq!(
-        most.load(Ordering::SeqCst),
-        8,
-        "different keys do run side by side"
-    );
+    assert_eq!(most.load(Ordering::SeqCst), 8, "different keys do run side by side");
     running.end().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_burst_of_owned_events_is_one_reconcile() {
-    let (fed, pods, log) = (
-        HandFed::new("replicasets"),
-        HandFed::new("pods"),
-        Log::new(),
-    );
+    let (fed, pods, log) = (HandFed::new("replicasets"), HandFed::new("pods"), Log::new());
     let mut controller = fed.controller().batch(Duration::from_secs(1));
     controller.sources.push(pods.source(true));
     let noted = log.clone();
@@ -98,11 +87,7 @@ async fn a_burst_of_owned_events_is_one_reconcile() {
     fed.event(&key("web"));
     tokio::task::yield_now().await;
     sleep(Duration::from_millis(1)).await;
-    assert_eq!(
-        log.names(),
-        ["web", "web"],
-        "events of the kind itself do not wait"
-    );
+    assert_eq!(log.names(), ["web", "web"], "events of the kind itself do not wait");
     running.end().await.unwrap();
 }
 
@@ -120,10 +105,7 @@ async fn a_mapping_that_panics_loses_its_event_only() {
     fed.map(&key("a"), || panic!("in the mapping"));
     fed.event(&key("b"));
     settle().await;
-    assert_eq!(
-        (log.names(), stats.mapping_panics()),
-        (vec!["b".to_owned()], 1)
-    );
+    assert_eq!((log.names(), stats.mapping_panics()), (vec!["b".to_owned()], 1));
     running.end().await.unwrap();
 }
 
@@ -162,10 +144,7 @@ async fn a_shutdown_waits_for_what_runs_and_takes_nothing_more() {
 #[tokio::test(start_paused = true)]
 async fn a_grace_period_cuts_off_what_runs_too_long() {
     let fed = HandFed::new("replicasets");
-    let controller = fed
-        .controller()
-        .workers(2)
-        .grace_period(Duration::from_secs(30));
+    let controller = fed.controller().workers(2).grace_period(Duration::from_secs(30));
     let stats = controller.stats();
     let mut running = Running::start(controller, |_| pending()).await;
     fed.event(&key("b"));
@@ -175,27 +154,15 @@ async fn a_grace_period_cuts_off_what_runs_too_long() {
     running.shut_down();
     let error = running.end().await.unwrap_err();
     assert!(error.is_grace_exceeded());
-    assert!(
-        error
-            .to_string()
-            .ends_with("after 30s what still ran: shop/a shop/b"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("after 30s what still ran: shop/a shop/b"), "{error}");
     let took = started.elapsed();
-    assert!(
-        took >= Duration::from_secs(30) && took < Duration::from_secs(31),
-        "{took:?}"
-    );
+    assert!(took >= Duration::from_secs(30) && took < Duration::from_secs(31), "{took:?}");
     assert_eq!(stats.active(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_begins_when_every_informer_has_synced() {
-    let (fed, pods, log) = (
-        HandFed::new("replicasets"),
-        HandFed::unsynced("pods"),
-        Log::new(),
-    );
+    let (fed, pods, log) = (HandFed::new("replicasets"), HandFed::unsynced("pods"), Log::new());
     let mut controller = fed.controller();
     controller.sources.push(pods.source(true));
     let noted = log.clone();
@@ -222,12 +189,7 @@ async fn a_shutdown_before_the_sync_says_who_was_missing() {
     settle().await;
     let error = running.end().await.unwrap_err();
     assert!(error.is_not_synced());
-    assert!(
-        error
-            .to_string()
-            .ends_with("still waiting for pods (listing)"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("still waiting for pods (listing)"), "{error}");
     assert!(fed.is_removed() && pods.is_removed());
 }
 

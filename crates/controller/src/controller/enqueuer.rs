@@ -33,8 +33,6 @@ impl Enqueuer {
 
 impl fmt::Debug for Enqueuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Enqueuer")
-            .field("queue", &self.queue)
-            .finish()
+        f.debug_struct("Enqueuer").field("queue", &self.queue).finish()
     }
 }

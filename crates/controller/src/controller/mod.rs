@@ -89,9 +89,7 @@ impl<K: Object> Controller<K> {
     ///
     /// Nothing is listened to before [`run`](Self::run); what the informer holds by then is handled as added.
     pub fn new(name: &str, informer: &SharedInformer<K>) -> Self {
-        let source = Source::new(informer, false, |event: &Event<K>| {
-            vec![event.key().clone()]
-        });
+        let source = Source::new(informer, false, |event: &Event<K>| vec![event.key().clone()]);
         Self::from_source(name, informer.kind().clone(), source)
     }
 
@@ -214,11 +212,7 @@ impl<K: Object> Controller<K> {
 
 impl<K> fmt::Debug for Controller<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sources: Vec<&str> = self
-            .sources
-            .iter()
-            .map(|source| source.what.as_str())
-            .collect();
+        let sources: Vec<&str> = self.sources.iter().map(|source| source.what.as_str()).collect();
         f.debug_struct("Controller")
             .field("name", &self.name)
             .field("sources", &sources)

@@ -67,11 +67,7 @@ impl<K: Object> Controller<K> {
             synced = listening.synced() => synced?,
             never = listening.say_who_is_missing() => match never {},
         }
-        tracing::debug!(
-            controller = &*listening.controller,
-            workers = self.workers,
-            "started"
-        );
+        tracing::debug!(controller = &*listening.controller, workers = self.workers, "started");
 
         let (workers, grace, counters) = (self.workers, self.grace, self.counters.clone());
         let workshop = Arc::new(Workshop {
@@ -108,11 +104,7 @@ impl<K: Object> Controller<K> {
         }
         let running = counters.running_keys();
         tasks.shutdown().await;
-        Err(Error::grace_exceeded(
-            &workshop.controller,
-            grace.unwrap_or_default(),
-            running,
-        ))
+        Err(Error::grace_exceeded(&workshop.controller, grace.unwrap_or_default(), running))
     }
 
     /// Puts a handler on each of the informers.
@@ -126,11 +118,7 @@ impl<K: Object> Controller<K> {
             let intake = Intake {
                 controller: self.name.clone(),
                 queue: self.queue.clone(),
-                delay: if source.batched {
-                    self.batch
-                } else {
-                    Duration::ZERO
-                },
+                delay: if source.batched { self.batch } else { Duration::ZERO },
                 counters: self.counters.clone(),
             };
             let registration = (source.attach)(intake)
@@ -175,13 +163,9 @@ impl Listening {
 
     /// The informers that are waited for, each with what it is doing; one with several handlers once.
     fn unsynced(&self) -> Vec<String> {
-        let unsynced = self
-            .handlers
-            .iter()
-            .filter(|(_, handler)| !handler.has_synced());
-        let mut unsynced: Vec<String> = unsynced
-            .map(|(what, handler)| format!("{what} ({})", handler.doing()))
-            .collect();
+        let unsynced = self.handlers.iter().filter(|(_, handler)| !handler.has_synced());
+        let mut unsynced: Vec<String> =
+            unsynced.map(|(what, handler)| format!("{what} ({})", handler.doing())).collect();
         unsynced.sort_unstable();
         unsynced.dedup();
         unsynced

@@ -95,11 +95,7 @@ impl Source {
             let handler = informer.handler().name(name).add(handler)?;
             Ok(Box::new(Attached { informer, handler }) as Box<dyn Registration>)
         });
-        Self {
-            what,
-            batched,
-            attach,
-        }
+        Self { what, batched, attach }
     }
 }
 
@@ -112,9 +108,7 @@ impl Intake {
         map: impl FnOnce() -> Vec<ObjectKey>,
     ) {
         match catch_unwind(AssertUnwindSafe(map)) {
-            Ok(keys) => keys
-                .into_iter()
-                .for_each(|key| self.queue.add_after(key, self.delay)),
+            Ok(keys) => keys.into_iter().for_each(|key| self.queue.add_after(key, self.delay)),
             Err(payload) => {
                 self.counters.count_mapping_panic();
                 tracing::error!(
@@ -139,11 +133,7 @@ pub(super) struct OwnerKind {
 
 impl OwnerKind {
     pub(super) fn new<K>(kind: &Kind<K>) -> Self {
-        Self {
-            group: kind.group().to_owned(),
-            kind: kind.kind().to_owned(),
-            scope: kind.scope(),
-        }
+        Self { group: kind.group().to_owned(), kind: kind.kind().to_owned(), scope: kind.scope() }
     }
 
     /// The keys of the controlling owners of an event's objects: after an update that changed hands, both.

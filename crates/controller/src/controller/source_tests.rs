@@ -28,15 +28,9 @@ fn pod(owner: Option<OwnerReference>) -> CachedObject<Pod> {
 fn owned_objects_lead_to_their_controller() {
     let owners = OwnerKind::new(&Kind::<ReplicaSet>::of());
     let lead = |owner| owners.key(Some("shop"), &[owner]);
-    assert_eq!(
-        lead(owned_by("ReplicaSet", "apps/v1", "web", true)),
-        Some(key("web"))
-    );
+    assert_eq!(lead(owned_by("ReplicaSet", "apps/v1", "web", true)), Some(key("web")));
     // Another version of the same kind is the same kind.
-    assert_eq!(
-        lead(owned_by("ReplicaSet", "apps/v1beta2", "web", true)),
-        Some(key("web"))
-    );
+    assert_eq!(lead(owned_by("ReplicaSet", "apps/v1beta2", "web", true)), Some(key("web")));
     assert_eq!(lead(owned_by("ReplicaSet", "apps/v1", "web", false)), None);
     assert_eq!(lead(owned_by("ReplicaSet", "other/v1", "web", true)), None);
     assert_eq!(lead(owned_by("StatefulSet", "apps/v1", "web", true)), None);
@@ -44,34 +38,20 @@ fn owned_objects_lead_to_their_controller() {
 
     let nodes = OwnerKind::new(&Kind::<Node>::of());
     let owner = owned_by("Node", "v1", "node-1", true);
-    assert_eq!(
-        nodes.key(Some("shop"), &[owner]),
-        Some(ObjectKey::cluster("node-1"))
-    );
+    assert_eq!(nodes.key(Some("shop"), &[owner]), Some(ObjectKey::cluster("node-1")));
 }
 
 #[test]
 fn an_object_that_changes_hands_concerns_both() {
     let owners = OwnerKind::new(&Kind::<ReplicaSet>::of());
     let owner = |name| Some(owned_by("ReplicaSet", "apps/v1", name, true));
-    let updated = |old, new| {
-        owners.keys(&Event::Updated {
-            old: pod(old),
-            new: pod(new),
-        })
-    };
+    let updated = |old, new| owners.keys(&Event::Updated { old: pod(old), new: pod(new) });
     assert_eq!(updated(owner("a"), owner("b")), [key("a"), key("b")]);
     assert_eq!(updated(owner("a"), None), [key("a")]);
     assert_eq!(updated(None, owner("b")), [key("b")]);
     assert_eq!(updated(owner("a"), owner("a")), [key("a")]);
-    let added = Event::Added {
-        object: pod(owner("a")),
-        initial: false,
-    };
+    let added = Event::Added { object: pod(owner("a")), initial: false };
     assert_eq!(owners.keys(&added), [key("a")]);
-    let deleted = Event::Deleted {
-        object: pod(owner("a")),
-        final_state_unknown: true,
-    };
+    let deleted = Event::Deleted { object: pod(owner("a")), final_state_unknown: true };
     assert_eq!(owners.keys(&deleted), [key("a")]);
 }

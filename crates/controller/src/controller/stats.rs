@@ -96,10 +96,7 @@ impl Counters {
     /// A reconcile begins; it ends when the result is dropped.
     pub(super) fn start(self: &Arc<Self>, key: &ObjectKey) -> Running {
         self.running.lock().insert(key.clone(), Instant::now());
-        Running {
-            counters: Arc::clone(self),
-            key: key.clone(),
-        }
+        Running { counters: Arc::clone(self), key: key.clone() }
     }
 
     pub(super) fn count_error(&self) {
@@ -140,9 +137,7 @@ impl Drop for Running {
         let started = self.counters.running.lock().remove(&self.key);
         let took = started.map_or(Duration::ZERO, |since| since.elapsed());
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.counters
-            .longest_micros
-            .fetch_max(micros, Ordering::Relaxed);
+        self.counters.longest_micros.fetch_max(micros, Ordering::Relaxed);
         count(&self.counters.reconciles);
     }
 }

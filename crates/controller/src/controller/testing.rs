@@ -79,9 +79,7 @@ impl HandFed {
 
     pub(super) fn map(&self, object: &ObjectKey, map: impl FnOnce() -> Vec<ObjectKey>) {
         let intake = self.0.intake.lock().clone();
-        intake
-            .expect("the controller listens")
-            .take(self.0.what, object, map);
+        intake.expect("the controller listens").take(self.0.what, object, map);
     }
 
     pub(super) fn is_removed(&self) -> bool {
@@ -100,12 +98,7 @@ impl Registration for HandFed {
 
     fn synced(&self) -> BoxFuture<'_, Result<(), kubewright_cache::Error>> {
         Box::pin(async {
-            self.0
-                .synced
-                .subscribe()
-                .wait_for(|synced| *synced)
-                .await
-                .ok();
+            self.0.synced.subscribe().wait_for(|synced| *synced).await.ok();
             Ok(())
         })
     }
@@ -141,10 +134,7 @@ impl Running {
         let task = tokio::spawn(controller.run(shutdown, reconcile));
         // On the one thread of the test, the controller listens once everything else has had its turn.
         tokio::task::yield_now().await;
-        Self {
-            stop: Some(stop),
-            task,
-        }
+        Self { stop: Some(stop), task }
     }
 
     pub(super) fn shut_down(&mut self) {
@@ -178,9 +168,7 @@ impl Log {
 
     pub(super) fn pauses(&self) -> Vec<u128> {
         let log = self.0.lock();
-        log.windows(2)
-            .map(|pair| (pair[1].1 - pair[0].1).as_millis())
-            .collect()
+        log.windows(2).map(|pair| (pair[1].1 - pair[0].1).as_millis()).collect()
     }
 }
 

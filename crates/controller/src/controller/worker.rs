@@ -98,9 +98,7 @@ impl Workshop {
         let span = tracing::info_span!("reconcile", controller = &*self.controller, %key);
         // The call itself is inside, since it may panic before there is a future.
         let attempt = async { (self.reconcile)(key.clone()).await };
-        let outcome = AssertUnwindSafe(attempt.instrument(span))
-            .catch_unwind()
-            .await;
+        let outcome = AssertUnwindSafe(attempt.instrument(span)).catch_unwind().await;
         drop(running);
         match outcome {
             Ok(Ok(action)) => self.succeeded(key, action),

@@ -17,13 +17,7 @@ async fn failures_back_off_and_a_success_forgets() {
     let noted = log.clone();
     let running = Running::start(fed.controller(), move |key| {
         let nth = noted.note(&key);
-        async move {
-            if nth == 5 || nth > 7 {
-                Ok(Action::done())
-            } else {
-                Err("not yet".into())
-            }
-        }
+        async move { if nth == 5 || nth > 7 { Ok(Action::done()) } else { Err("not yet".into()) } }
     })
     .await;
     fed.event(&key("a"));
@@ -78,10 +72,7 @@ async fn a_panic_is_a_failure_of_its_key_alone() {
     settle().await;
     assert_eq!(log.names(), ["a", "a", "a", "b"]);
     assert_eq!(log.pauses()[..2], [5, 10]);
-    assert_eq!(
-        (stats.panics(), stats.errors(), stats.reconciles()),
-        (2, 2, 4)
-    );
+    assert_eq!((stats.panics(), stats.errors(), stats.reconciles()), (2, 2, 4));
     running.end().await.unwrap();
 }
 
@@ -111,13 +102,7 @@ async fn a_worker_that_breaks_is_replaced() {
     let noted = log.clone();
     let running = Running::start(controller, move |key| {
         let nth = noted.note(&key);
-        async move {
-            if nth == 1 {
-                Err(BreaksWhenDropped.into())
-            } else {
-                Ok(Action::done())
-            }
-        }
+        async move { if nth == 1 { Err(BreaksWhenDropped.into()) } else { Ok(Action::done()) } }
     })
     .await;
     fed.event(&key("a"));
@@ -183,13 +168,7 @@ async fn an_error_that_breaks_the_log_is_retried() {
     let noted = log.clone();
     let running = Running::start(controller, move |key| {
         let nth = noted.note(&key);
-        async move {
-            if nth == 1 {
-                Err(BreaksWhenPrinted.into())
-            } else {
-                Ok(Action::done())
-            }
-        }
+        async move { if nth == 1 { Err(BreaksWhenPrinted.into()) } else { Ok(Action::done()) } }
     })
     .await;
     fed.event(&key("a"));
@@ -223,10 +202,7 @@ async fn retries_end_where_they_should() {
     fed.event(&key("a"));
     settle().await;
     assert_eq!(*given_up.lock(), ["shop/a: failure 3"]);
-    assert_eq!(
-        (stats.given_up(), stats.errors(), stats.retries()),
-        (1, 3, 2)
-    );
+    assert_eq!((stats.given_up(), stats.errors(), stats.retries()), (1, 3, 2));
     fed.event(&key("a"));
     settle().await;
     assert_eq!(given_up.lock().len(), 2, "the next event starts anew");
@@ -253,10 +229,7 @@ async fn only_failures_in_a_row_count() {
     .await;
     fed.event(&key("a"));
     settle().await;
-    assert_eq!(
-        (stats.given_up(), stats.errors(), log.names().len()),
-        (0, 4, 9)
-    );
+    assert_eq!((stats.given_up(), stats.errors(), log.names().len()), (0, 4, 9));
     running.end().await.unwrap();
 }
 
@@ -267,13 +240,7 @@ async fn the_limiter_can_be_chosen() {
     let noted = log.clone();
     let running = Running::start(fed.controller().rate_limiter(limiter), move |key| {
         let nth = noted.note(&key);
-        async move {
-            if nth > 3 {
-                Ok(Action::done())
-            } else {
-                Err("no".into())
-            }
-        }
+        async move { if nth > 3 { Ok(Action::done()) } else { Err("no".into()) } }
     })
     .await;
     fed.event(&key("a"));

@@ -57,10 +57,7 @@ pub(super) async fn deliver(
     hurry: &CancellationToken,
 ) -> Delivered {
     let (Request::Create(event) | Request::Update(event)) = request;
-    let regarding = event
-        .regarding
-        .as_ref()
-        .and_then(|object| object.name.as_deref());
+    let regarding = event.regarding.as_ref().and_then(|object| object.name.as_deref());
     let reason = event.reason.as_deref();
     let mut tries = 0;
     loop {
@@ -90,13 +87,7 @@ pub(super) async fn deliver(
             );
             return Delivered::Failed;
         }
-        tracing::debug!(
-            regarding,
-            reason,
-            tries,
-            error = problem,
-            "event not delivered yet"
-        );
+        tracing::debug!(regarding, reason, tries, error = problem, "event not delivered yet");
         let pause = PAUSE.mul_f64(1.0 + JITTER * fastrand::f64());
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -134,13 +125,9 @@ impl ApiSink {
 
 impl EventSink for ApiSink {
     fn create<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Outcome> {
-        Box::pin(async move {
-            outcome(
-                self.api(event)
-                    .create(event, &CreateOptions::default())
-                    .await,
-            )
-        })
+        Box::pin(
+            async move { outcome(self.api(event).create(event, &CreateOptions::default()).await) },
+        )
     }
 
     fn patch<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Outcome> {
@@ -148,9 +135,7 @@ impl EventSink for ApiSink {
             // A merge patch, since not every server knows strategic ones.
             match Patch::merge(json!({"series": event.series})) {
                 Ok(patch) => outcome(
-                    self.api(event)
-                        .patch(event.name(), &patch, &PatchOptions::default())
-                        .await,
+                    self.api(event).patch(event.name(), &patch, &PatchOptions::default()).await,
                 ),
                 Err(error) => Outcome::Refused(error.to_string()),
             }

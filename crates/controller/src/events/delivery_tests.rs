@@ -14,10 +14,7 @@ pub(in crate::events) struct Scripted {
 
 impl Scripted {
     pub(in crate::events) fn new(answers: impl IntoIterator<Item = Outcome>) -> Self {
-        Self {
-            answers: Mutex::new(answers.into_iter().collect()),
-            calls: Mutex::default(),
-        }
+        Self { answers: Mutex::new(answers.into_iter().collect()), calls: Mutex::default() }
     }
 
     fn answer(&self, call: &'static str, event: &Event) -> Outcome {

@@ -3,15 +3,8 @@
 /// As `uname` has it, or `unknown`.
 #[cfg(unix)]
 pub(super) fn hostname() -> String {
-    let name = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
-    if name.is_empty() {
-        "unknown".to_owned()
-    } else {
-        name
-    }
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if name.is_empty() { "unknown".to_owned() } else { name }
 }
 
 /// As the environment has it, or `unknown`.

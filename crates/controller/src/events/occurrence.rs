@@ -72,36 +72,21 @@ impl Reporter {
     pub(super) fn new(controller: &str, hostname: &str) -> Self {
         let mut instance = format!("{controller}-{hostname}");
         cut(&mut instance, MAX_REASON);
-        Self {
-            controller: controller.to_owned(),
-            instance,
-        }
+        Self { controller: controller.to_owned(), instance }
     }
 
     /// The event, with a name that no other has: that of the object and the time, which must differ from call to
     /// call.
     pub(super) fn event(&self, occurrence: Occurrence, at: Timestamp, unique_nanos: u64) -> Event {
-        let Occurrence {
-            event_type,
-            regarding,
-            related,
-            mut reason,
-            mut action,
-            mut note,
-        } = occurrence;
+        let Occurrence { event_type, regarding, related, mut reason, mut action, mut note } =
+            occurrence;
         cut(&mut reason, MAX_REASON);
         cut(&mut action, MAX_REASON);
         cut(&mut note, MAX_NOTE);
         // Events about cluster-wide objects live in `default`, though what they regard has no namespace.
-        let namespace = regarding
-            .namespace
-            .clone()
-            .filter(|namespace| !namespace.is_empty());
+        let namespace = regarding.namespace.clone().filter(|namespace| !namespace.is_empty());
         let metadata = ObjectMeta {
-            name: Some(event_name(
-                regarding.name.as_deref().unwrap_or_default(),
-                unique_nanos,
-            )),
+            name: Some(event_name(regarding.name.as_deref().unwrap_or_default(), unique_nanos)),
             namespace: Some(namespace.unwrap_or_else(|| "default".to_owned())),
             ..ObjectMeta::default()
         };
@@ -124,11 +109,7 @@ impl Reporter {
 /// `<object>.<nanoseconds in hex>`, or a random uuid where that would be no valid name.
 fn event_name(object: &str, unique_nanos: u64) -> String {
     let name = format!("{object}.{unique_nanos:x}");
-    if check_dns_subdomain(&name).is_ok() {
-        name
-    } else {
-        random_uuid()
-    }
+    if check_dns_subdomain(&name).is_ok() { name } else { random_uuid() }
 }
 
 fn random_uuid() -> String {
@@ -136,23 +117,13 @@ fn random_uuid() -> String {
     // Version 4, variant 1, as RFC 9562 has random ones.
     let bits = (random & !(0xf << 76) & !(0b11 << 62)) | (0x4 << 76) | (0b10 << 62);
     let hex = format!("{bits:032x}");
-    [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ]
-    .join("-")
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
 /// Shortens a text to at most `max` bytes, at a character's end.
 fn cut(text: &mut String, max: usize) {
     if text.len() > max {
-        let end = (0..=max)
-            .rev()
-            .find(|end| text.is_char_boundary(*end))
-            .unwrap_or(0);
+        let end = (0..=max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         text.truncate(end);
     }
 }

@@ -11,13 +11,7 @@ fn pod_reference(name: &str) -> ObjectReference {
         resource_version: Some("7".into()),
         ..ObjectMeta::default()
     };
-    object_reference(
-        &Pod {
-            metadata,
-            ..Pod::default()
-        },
-        &Kind::of(),
-    )
+    object_reference(&Pod { metadata, ..Pod::default() }, &Kind::of())
 }
 
 fn occurrence(regarding: ObjectReference) -> Occurrence {
@@ -57,17 +51,8 @@ fn all_that_the_api_server_requires_is_there() {
 
 #[test]
 fn events_about_cluster_wide_objects_live_in_default() {
-    let metadata = ObjectMeta {
-        name: Some("node-1".into()),
-        ..ObjectMeta::default()
-    };
-    let node = object_reference(
-        &Node {
-            metadata,
-            ..Node::default()
-        },
-        &Kind::of(),
-    );
+    let metadata = ObjectMeta { name: Some("node-1".into()), ..ObjectMeta::default() };
+    let node = object_reference(&Node { metadata, ..Node::default() }, &Kind::of());
     let event = event(occurrence(node));
     assert_eq!(event.metadata.namespace.as_deref(), Some("default"));
     assert_eq!(event.regarding.unwrap().namespace, None);
@@ -76,17 +61,11 @@ fn events_about_cluster_wide_objects_live_in_default() {
 #[test]
 fn a_name_that_would_not_be_valid_becomes_a_uuid() {
     for name in ["a".repeat(250), "system:node:1".to_owned(), String::new()] {
-        let name = event(occurrence(pod_reference(&name)))
-            .metadata
-            .name
-            .unwrap();
+        let name = event(occurrence(pod_reference(&name))).metadata.name.unwrap();
         assert_eq!(name.len(), 36, "{name}");
         assert!(check_dns_subdomain(&name).is_ok(), "{name}");
         let groups: Vec<&str> = name.split('-').collect();
-        assert_eq!(
-            groups.iter().map(|group| group.len()).collect::<Vec<_>>(),
-            [8, 4, 4, 4, 12]
-        );
+        assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
         assert!(groups[2].starts_with('4'), "{name}");
         assert!(groups[3].starts_with(['8', '9', 'a', 'b']), "{name}");
     }

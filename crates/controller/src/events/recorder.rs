@@ -88,13 +88,7 @@ impl EventRecorder {
     pub fn collecting() -> (Self, CollectedEvents) {
         let events = CollectedEvents::default();
         let destination = Destination::Collected(events.clone());
-        (
-            Self(Arc::new(Inner {
-                counters: Arc::default(),
-                destination,
-            })),
-            events,
-        )
+        (Self(Arc::new(Inner { counters: Arc::default(), destination })), events)
     }
 
     pub(super) fn with_sink(sink: Box<dyn EventSink>, controller: &str, hostname: &str) -> Self {
@@ -121,10 +115,7 @@ impl EventRecorder {
             ended,
             task: task.abort_handle(),
         });
-        Self(Arc::new(Inner {
-            counters,
-            destination,
-        }))
+        Self(Arc::new(Inner { counters, destination }))
     }
 
     /// Records that something of interest happened. `reason` and `action` are for programs, one word in CamelCase
@@ -136,13 +127,7 @@ impl EventRecorder {
         action: &str,
         note: impl Into<String>,
     ) {
-        self.record(occurrence(
-            EventType::Normal,
-            regarding,
-            reason,
-            action,
-            note.into(),
-        ));
+        self.record(occurrence(EventType::Normal, regarding, reason, action, note.into()));
     }
 
     /// Records that something went wrong; see [`normal`](Self::normal).
@@ -153,13 +138,7 @@ impl EventRecorder {
         action: &str,
         note: impl Into<String>,
     ) {
-        self.record(occurrence(
-            EventType::Warning,
-            regarding,
-            reason,
-            action,
-            note.into(),
-        ));
+        self.record(occurrence(EventType::Warning, regarding, reason, action, note.into()));
     }
 
     /// Records what happened, with a related object if there is one.
@@ -201,10 +180,7 @@ impl EventRecorder {
             return;
         };
         delivery.stop.cancel();
-        if tokio::time::timeout(SHUTDOWN, delivery.ended.cancelled())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(SHUTDOWN, delivery.ended.cancelled()).await.is_err() {
             tracing::warn!("the API server takes too long; the last events are lost");
             delivery.task.abort();
             delivery.ended.cancelled().await;
@@ -244,15 +220,8 @@ impl Delivery {
             return false;
         };
         let time = Timestamp::now();
-        let event = Box::new(
-            self.reporter
-                .event(occurrence, time, self.unique_nanos(time)),
-        );
-        room.send(Command::Record {
-            event,
-            at: Instant::now(),
-            time,
-        });
+        let event = Box::new(self.reporter.event(occurrence, time, self.unique_nanos(time)));
+        room.send(Command::Record { event, at: Instant::now(), time });
         true
     }
 
@@ -262,9 +231,7 @@ impl Delivery {
         let after = |last: u64| nanos.max(last.saturating_add(1));
         let last = self
             .last_nanos
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
-                Some(after(last))
-            });
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
         after(last.unwrap_or_else(|last| last))
     }
 }

@@ -54,16 +54,11 @@ async fn events_are_sent_in_order_and_series_are_counted() {
     sleep(Duration::from_secs(8 * 60)).await;
     assert_eq!(sink.verbs(), ["create", "create", "patch", "patch"]);
     let calls = sink.calls.lock();
-    let counts: Vec<_> = calls
-        .iter()
-        .map(|(_, event)| event.series.as_ref().map(|series| series.count))
-        .collect();
+    let counts: Vec<_> =
+        calls.iter().map(|(_, event)| event.series.as_ref().map(|series| series.count)).collect();
     assert_eq!(counts, [None, None, Some(2), Some(5)]);
     assert_eq!(calls[1].1.type_.as_deref(), Some("Warning"));
-    assert_eq!(
-        calls[0].1.reporting_instance.as_deref(),
-        Some("tester-host-1")
-    );
+    assert_eq!(calls[0].1.reporting_instance.as_deref(), Some("tester-host-1"));
     assert_eq!(recorder.stats().sent, 4);
 }
 
@@ -75,10 +70,7 @@ async fn names_differ_even_within_a_nanosecond() {
     }
     recorder.flush().await;
     let calls = sink.calls.lock();
-    let mut names: Vec<_> = calls
-        .iter()
-        .map(|(_, event)| event.metadata.name.clone())
-        .collect();
+    let mut names: Vec<_> = calls.iter().map(|(_, event)| event.metadata.name.clone()).collect();
     names.sort();
     names.dedup();
     assert_eq!(names.len(), 20);

@@ -57,15 +57,7 @@ struct Reference([Option<String>; 6]);
 
 impl Reference {
     fn of(object: &ObjectReference) -> Self {
-        let ObjectReference {
-            api_version,
-            kind,
-            namespace,
-            name,
-            uid,
-            field_path,
-            ..
-        } = object;
+        let ObjectReference { api_version, kind, namespace, name, uid, field_path, .. } = object;
         Self([api_version, kind, namespace, name, uid, field_path].map(Clone::clone))
     }
 }
@@ -89,10 +81,7 @@ impl Entry {
         self.sent_count = self.count;
         self.sent_at = now;
         let last_observed_time = MicroTime(self.last_time);
-        self.event.series = Some(EventSeries {
-            count: self.count,
-            last_observed_time,
-        });
+        self.event.series = Some(EventSeries { count: self.count, last_observed_time });
         Some(Request::Update(Box::new(self.event.clone())))
     }
 
@@ -113,19 +102,12 @@ pub(super) enum Observed {
 
 impl SeriesBook {
     pub(super) fn new() -> Self {
-        Self {
-            entries: HashMap::new(),
-            spam: SpamFilter::new(MAX_TRACKED),
-        }
+        Self { entries: HashMap::new(), spam: SpamFilter::new(MAX_TRACKED) }
     }
 
     /// Something happened at `now`, which is `time` on the wall.
     pub(super) fn observe(&mut self, event: Event, now: Instant, time: Timestamp) -> Observed {
-        let regarding = event
-            .regarding
-            .as_ref()
-            .map(Reference::of)
-            .unwrap_or_default();
+        let regarding = event.regarding.as_ref().map(Reference::of).unwrap_or_default();
         let spam_key = (regarding.clone(), event.type_.clone());
         let key = SeriesKey {
             event_type: event.type_.clone(),
@@ -169,11 +151,7 @@ impl SeriesBook {
                 self.entries.insert(key, entry);
             }
         }
-        if requests.is_empty() {
-            Observed::Counted
-        } else {
-            Observed::Send(requests)
-        }
+        if requests.is_empty() { Observed::Counted } else { Observed::Send(requests) }
     }
 
     /// The updates that are due; to be asked about once a minute.
@@ -192,10 +170,7 @@ impl SeriesBook {
 
     /// Ends every series: the updates that are still to be sent.
     pub(super) fn finish(&mut self, now: Instant) -> Vec<Request> {
-        self.entries
-            .drain()
-            .filter_map(|(_, mut entry)| entry.update(now))
-            .collect()
+        self.entries.drain().filter_map(|(_, mut entry)| entry.update(now)).collect()
     }
 
     /// Ends the series that has been quiet longest, if there are too many.

@@ -57,14 +57,9 @@ fn the_second_is_sent_the_third_is_counted() {
     let mut again = event("web", "Failed", "no room");
     again.regarding.as_mut().unwrap().resource_version = Some("8".into());
     let sent = clock.observe(&mut book, again);
-    let [Request::Update(updated)] = &sent[..] else {
-        panic!("{sent:?}")
-    };
+    let [Request::Update(updated)] = &sent[..] else { panic!("{sent:?}") };
     let series = updated.series.as_ref().unwrap();
-    assert_eq!(
-        (series.count, &series.last_observed_time.0),
-        (2, &clock.time())
-    );
+    assert_eq!((series.count, &series.last_observed_time.0), (2, &clock.time()));
     assert_eq!(
         updated.regarding.as_ref().unwrap().resource_version,
         None,
@@ -72,11 +67,7 @@ fn the_second_is_sent_the_third_is_counted() {
     );
 
     clock.now += MINUTE;
-    assert!(
-        clock
-            .observe(&mut book, event("web", "Failed", "no room"))
-            .is_empty()
-    );
+    assert!(clock.observe(&mut book, event("web", "Failed", "no room")).is_empty());
     assert!(book.due(clock.now).is_empty());
 }
 
@@ -84,10 +75,8 @@ fn the_second_is_sent_the_third_is_counted() {
 fn other_things_are_other_events() {
     let (mut book, clock) = (SeriesBook::new(), Clock::new());
     let mut related = event("web", "Failed", "");
-    related.related = Some(ObjectReference {
-        name: Some("web-1".into()),
-        ..ObjectReference::default()
-    });
+    related.related =
+        Some(ObjectReference { name: Some("web-1".into()), ..ObjectReference::default() });
     for other in [
         event("web", "Failed", ""),
         event("web", "Failed", "no room"),
@@ -117,10 +106,7 @@ fn a_series_is_refreshed_while_it_goes_on_and_finished_when_it_is_quiet() {
     assert_eq!(count(&book.due(clock.now)), Some(35));
     assert!(book.entries.is_empty());
     let sent = clock.observe(&mut book, event("web", "Failed", ""));
-    assert!(
-        matches!(&sent[..], [Request::Create(_)]),
-        "after the end it is a new event"
-    );
+    assert!(matches!(&sent[..], [Request::Create(_)]), "after the end it is a new event");
 }
 
 #[test]
@@ -167,11 +153,7 @@ fn too_much_about_one_object_is_suppressed() {
     let more = book.observe(event("web", "OneMore", ""), clock.now, clock.time());
     assert!(matches!(more, Observed::Suppressed));
     // A known thing goes on being counted, to be told later.
-    assert!(
-        clock
-            .observe(&mut book, event("web", "Reason0", ""))
-            .is_empty()
-    );
+    assert!(clock.observe(&mut book, event("web", "Reason0", "")).is_empty());
     assert_eq!(count(&book.finish(clock.now)), Some(2));
 }
 
@@ -185,11 +167,7 @@ fn memory_is_bounded() {
         clock.now += Duration::from_millis(1);
         let sent = clock.observe(&mut book, event(&object.to_string(), "Failed", ""));
         if object == MAX_TRACKED - 1 {
-            assert_eq!(
-                count(&sent[..1]),
-                Some(3),
-                "the one that had to go is ended properly"
-            );
+            assert_eq!(count(&sent[..1]), Some(3), "the one that had to go is ended properly");
         }
     }
     assert_eq!(book.entries.len(), MAX_TRACKED);

@@ -23,18 +23,14 @@ struct Bucket {
 
 impl Bucket {
     fn debt_at(&self, now: Instant) -> Duration {
-        self.debt
-            .saturating_sub(now.saturating_duration_since(self.as_of))
+        self.debt.saturating_sub(now.saturating_duration_since(self.as_of))
     }
 }
 
 impl<K: Clone + Eq + std::hash::Hash> SpamFilter<K> {
     /// Beyond `max_buckets` the bucket that was used least lately is forgotten.
     pub(super) fn new(max_buckets: usize) -> Self {
-        Self {
-            buckets: HashMap::new(),
-            max_buckets,
-        }
+        Self { buckets: HashMap::new(), max_buckets }
     }
 
     /// Takes a token, if there is one.
@@ -42,10 +38,8 @@ impl<K: Clone + Eq + std::hash::Hash> SpamFilter<K> {
         if !self.buckets.contains_key(key) && self.buckets.len() >= self.max_buckets {
             self.make_room(now);
         }
-        let bucket = self.buckets.entry(key.clone()).or_insert(Bucket {
-            debt: Duration::ZERO,
-            as_of: now,
-        });
+        let bucket =
+            self.buckets.entry(key.clone()).or_insert(Bucket { debt: Duration::ZERO, as_of: now });
         let debt = bucket.debt_at(now) + INTERVAL;
         let allowed = debt <= INTERVAL * BURST;
         if allowed {
@@ -56,8 +50,7 @@ impl<K: Clone + Eq + std::hash::Hash> SpamFilter<K> {
 
     /// Forgets the buckets that are full again.
     pub(super) fn prune(&mut self, now: Instant) {
-        self.buckets
-            .retain(|_, bucket| !bucket.debt_at(now).is_zero());
+        self.buckets.retain(|_, bucket| !bucket.debt_at(now).is_zero());
     }
 
     fn make_room(&mut self, now: Instant) {
@@ -81,10 +74,7 @@ mod tests {
         let mut now = Instant::now();
         let passed = (0..100).filter(|_| filter.allow(&"web", now)).count();
         assert_eq!(passed, 25);
-        assert!(
-            filter.allow(&"db", now),
-            "another object has a bucket of its own"
-        );
+        assert!(filter.allow(&"db", now), "another object has a bucket of its own");
         now += INTERVAL - Duration::from_millis(1);
         assert!(!filter.allow(&"web", now));
         now += Duration::from_millis(1);

@@ -66,23 +66,14 @@ impl Claimant {
     }
 
     fn others(&self, child: &Child<'_>) -> Vec<OwnerReference> {
-        child
-            .owners
-            .iter()
-            .filter(|owner| owner.uid != self.reference.uid)
-            .cloned()
-            .collect()
+        child.owners.iter().filter(|owner| owner.uid != self.reference.uid).cloned().collect()
     }
 }
 
 /// A merge patch with the whole list of owners, which the server takes only for the very object and version that
 /// the list was read from.
 fn change(child: &Child<'_>, owners: &[OwnerReference]) -> Value {
-    let owners = if owners.is_empty() {
-        Value::Null
-    } else {
-        json!(owners)
-    };
+    let owners = if owners.is_empty() { Value::Null } else { json!(owners) };
     json!({
         "metadata": {
             "uid": child.uid,

@@ -106,8 +106,7 @@ impl<C: Object> ControllerRefManager<C> {
                         }
                     }
                     if may_adopt == Some(true) {
-                        self.change(&child, "adopt", self.claimant.adoption(&known))
-                            .await
+                        self.change(&child, "adopt", self.claimant.adoption(&known)).await
                     } else {
                         Ok(false)
                     }
@@ -131,20 +130,11 @@ impl<C: Object> ControllerRefManager<C> {
         verb: &str,
         document: Value,
     ) -> Result<bool, Error> {
-        let attempt = || {
-            format!(
-                "{verb} {} {} for {}",
-                self.children.kind(),
-                child.key(),
-                self.owner_text
-            )
-        };
+        let attempt =
+            || format!("{verb} {} {} for {}", self.children.kind(), child.key(), self.owner_text);
         let patch = Patch::merge(document).map_err(|error| Error::patch(attempt(), error))?;
         let api = in_namespace_of(self.children.clone(), child.namespace());
-        match api
-            .patch(child.name(), &patch, &PatchOptions::default())
-            .await
-        {
+        match api.patch(child.name(), &patch, &PatchOptions::default()).await {
             Ok(_) => {
                 tracing::debug!(child = %child.key(), owner = %self.owner_text, verb, "owner changed");
                 Ok(true)
@@ -160,11 +150,7 @@ impl<C: Object> ControllerRefManager<C> {
     /// The owner as the API server has it now may adopt.
     async fn check_owner(&self) -> Result<(), Error> {
         let gone = |why: String| Err(Error::owner_gone(self.owner_text.clone(), why));
-        match self
-            .owners
-            .get(&self.owner_name, &GetOptions::default())
-            .await
-        {
+        match self.owners.get(&self.owner_name, &GetOptions::default()).await {
             Ok(live) if live.uid() != self.claimant.reference.uid => gone(format!(
                 "it was deleted and created again: its uid is {}, not {}",
                 live.uid(),
@@ -173,10 +159,9 @@ impl<C: Object> ControllerRefManager<C> {
             Ok(live) if live.is_being_deleted() => gone("it is being deleted".to_owned()),
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => gone("it no longer exists".to_owned()),
-            Err(error) => Err(Error::call(
-                format!("read {} before adopting", self.owner_text),
-                error,
-            )),
+            Err(error) => {
+                Err(Error::call(format!("read {} before adopting", self.owner_text), error))
+            }
         }
     }
 }

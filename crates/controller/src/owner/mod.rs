@@ -27,9 +27,7 @@ pub use manager::ControllerRefManager;
 /// # assert!(controller.is_none());
 /// ```
 pub fn controller_of(references: &[OwnerReference]) -> Option<&OwnerReference> {
-    references
-        .iter()
-        .find(|reference| reference.controller == Some(true))
+    references.iter().find(|reference| reference.controller == Some(true))
 }
 
 /// Whether the controller among these owners has this uid (client-go's `IsControlledBy`).
@@ -64,8 +62,5 @@ pub fn owner_reference_of<K: Object>(owner: &K, kind: &Kind<K>) -> OwnerReferenc
 
 /// The group of a reference: that of its `apiVersion`, empty for the core group.
 pub(crate) fn group_of(reference: &OwnerReference) -> &str {
-    reference
-        .api_version
-        .split_once('/')
-        .map_or("", |(group, _)| group)
+    reference.api_version.split_once('/').map_or("", |(group, _)| group)
 }

@@ -47,11 +47,7 @@ fn decide(claimant: &Claimant, child: &Child<'_>, app: &str) -> Decision {
 
 #[test]
 fn the_controller_is_the_owner_that_says_so() {
-    let owners = [
-        reference("a", None),
-        reference("b", Some(false)),
-        reference("c", Some(true)),
-    ];
+    let owners = [reference("a", None), reference("b", Some(false)), reference("c", Some(true))];
     assert_eq!(controller_of(&owners).unwrap().uid, "c");
     assert!(controller_of(&owners[..2]).is_none());
     assert!(is_controlled_by(&owners, "c"));
@@ -79,28 +75,16 @@ fn a_reference_names_the_owner() {
         })
     );
     assert_eq!(group_of(&made), "apps");
-    assert_eq!(
-        group_of(&OwnerReference {
-            api_version: "v1".into(),
-            ..made
-        }),
-        ""
-    );
+    assert_eq!(group_of(&OwnerReference { api_version: "v1".into(), ..made }), "");
 }
 
 #[test]
 fn children_are_claimed_by_owner_then_by_label() {
-    let (ours, theirs, plain) = (
-        [reference("us", Some(true))],
-        [reference("them", Some(true))],
-        [reference("them", None)],
-    );
+    let (ours, theirs, plain) =
+        ([reference("us", Some(true))], [reference("them", Some(true))], [reference("them", None)]);
     assert_eq!(decide(&claimant(), &child(&ours), "web"), Decision::Keep);
     assert_eq!(decide(&claimant(), &child(&ours), "db"), Decision::Release);
-    assert_eq!(
-        decide(&claimant(), &child(&theirs), "web"),
-        Decision::Ignore
-    );
+    assert_eq!(decide(&claimant(), &child(&theirs), "web"), Decision::Ignore);
     assert_eq!(decide(&claimant(), &child(&[]), "web"), Decision::Adopt);
     assert_eq!(decide(&claimant(), &child(&[]), "db"), Decision::Ignore);
     // An owner that is no controller leaves the place free.
@@ -109,10 +93,7 @@ fn children_are_claimed_by_owner_then_by_label() {
 
 #[test]
 fn an_owner_being_deleted_neither_adopts_nor_releases() {
-    let going = Claimant {
-        being_deleted: true,
-        ..claimant()
-    };
+    let going = Claimant { being_deleted: true, ..claimant() };
     let ours = [reference("us", Some(true))];
     assert_eq!(decide(&going, &child(&ours), "web"), Decision::Keep);
     assert_eq!(decide(&going, &child(&ours), "db"), Decision::Ignore);
@@ -121,21 +102,12 @@ fn an_owner_being_deleted_neither_adopts_nor_releases() {
 
 #[test]
 fn orphans_that_go_or_live_elsewhere_are_left_alone() {
-    let going = Child {
-        being_deleted: true,
-        ..child(&[])
-    };
+    let going = Child { being_deleted: true, ..child(&[]) };
     assert_eq!(decide(&claimant(), &going, "web"), Decision::Ignore);
-    let elsewhere = Child {
-        namespace: Some("other"),
-        ..child(&[])
-    };
+    let elsewhere = Child { namespace: Some("other"), ..child(&[]) };
     assert_eq!(decide(&claimant(), &elsewhere, "web"), Decision::Ignore);
     // A cluster-wide owner may have children in any namespace.
-    let cluster_wide = Claimant {
-        namespace: None,
-        ..claimant()
-    };
+    let cluster_wide = Claimant { namespace: None, ..claimant() };
     assert_eq!(decide(&cluster_wide, &elsewhere, "web"), Decision::Adopt);
 }
 

@@ -126,11 +126,7 @@ fn families(spec: &mut Value, errors: &mut FieldErrors) {
         .is_some_and(|selector| !selector.is_empty());
     let free = text(spec, "clusterIP") == HEADLESS && !selects;
     if text(spec, "ipFamilyPolicy").is_empty() {
-        let policy = if free {
-            "RequireDualStack"
-        } else {
-            "SingleStack"
-        };
+        let policy = if free { "RequireDualStack" } else { "SingleStack" };
         spec["ipFamilyPolicy"] = policy.into();
     }
     if !free && text(spec, "ipFamilyPolicy") == "RequireDualStack" {
@@ -167,9 +163,7 @@ fn address(
         _ if !given.is_empty() => spec["clusterIPs"] = json!([given]),
         _ => {}
     }
-    let before = old
-        .map(|old| text(old, "clusterIP"))
-        .filter(|before| !before.is_empty());
+    let before = old.map(|old| text(old, "clusterIP")).filter(|before| !before.is_empty());
     if let Some(before) = before {
         if before != given {
             let list = spec["clusterIPs"].clone();
@@ -186,10 +180,9 @@ fn address(
                 spec["clusterIPs"] = json!([address]);
                 spec["clusterIP"] = address.into();
             }
-            None => errors.internal(
-                "spec.clusterIPs",
-                "failed to allocate a serviceIP: range is full",
-            ),
+            None => {
+                errors.internal("spec.clusterIPs", "failed to allocate a serviceIP: range is full")
+            }
         }
         return;
     }
@@ -219,18 +212,14 @@ fn is_in_range(address: Ipv4Addr) -> bool {
 
 fn is_taken(state: &State, kind: &ResourceKind, address: &str) -> bool {
     let services = state.snapshot(kind);
-    services
-        .values()
-        .any(|stored| stored.selectable(kind, CLUSTER_IP) == Some(address))
+    services.values().any(|stored| stored.selectable(kind, CLUSTER_IP) == Some(address))
 }
 
 /// A random one first, so that deleted services' addresses rest; the next free one if it is taken.
 fn free_address(state: &State, kind: &ResourceKind) -> Option<String> {
     let services = state.snapshot(kind);
-    let taken: HashSet<&str> = services
-        .values()
-        .filter_map(|stored| stored.selectable(kind, CLUSTER_IP))
-        .collect();
+    let taken: HashSet<&str> =
+        services.values().filter_map(|stored| stored.selectable(kind, CLUSTER_IP)).collect();
     let start = fastrand::u32(FIRST_FREE..=LAST);
     (start..=LAST)
         .chain(FIRST_FREE..start)

@@ -73,9 +73,8 @@ pub(super) fn allocate(
 
 /// Takes away the ports that were allocated for the old type, unless the client chose others.
 pub(super) fn drop_kept(spec: &mut Value, old: &Value) {
-    let before: BTreeSet<u64> = ports(Some(old))
-        .filter_map(|port| number_at(port, "nodePort"))
-        .collect();
+    let before: BTreeSet<u64> =
+        ports(Some(old)).filter_map(|port| number_at(port, "nodePort")).collect();
     let list = spec.get_mut("ports").and_then(Value::as_array_mut);
     for port in list.into_iter().flatten() {
         if number_at(port, "nodePort").is_some_and(|port| before.contains(&port))
@@ -87,54 +86,37 @@ pub(super) fn drop_kept(spec: &mut Value, old: &Value) {
 }
 
 fn ports(spec: Option<&Value>) -> impl Iterator<Item = &Value> {
-    spec.and_then(|spec| spec.get("ports"))
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    spec.and_then(|spec| spec.get("ports")).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Port, protocol and node port.
 fn identity(port: &Value) -> (Value, Value, Option<u64>) {
     let member = |name: &str| port.get(name).cloned().unwrap_or_default();
-    (
-        member("port"),
-        member("protocol"),
-        number_at(port, "nodePort"),
-    )
+    (member("port"), member("protocol"), number_at(port, "nodePort"))
 }
 
 /// A number that is set; zero is as good as none.
 fn number_at(value: &Value, name: &str) -> Option<u64> {
-    value
-        .get(name)
-        .and_then(Value::as_u64)
-        .filter(|number| *number != 0)
+    value.get(name).and_then(Value::as_u64).filter(|number| *number != 0)
 }
 
 type Given = [(Value, Value, Option<u64>)];
 
 /// The node port that the same port has had.
 fn kept(own: &Given, number: &Value, protocol: &Value) -> Option<u64> {
-    let same = own
-        .iter()
-        .find(|own| own.0 == *number && own.1 == *protocol);
+    let same = own.iter().find(|own| own.0 == *number && own.1 == *protocol);
     same.and_then(|own| own.2)
 }
 
 /// One port for two protocols has one node port.
 fn shared(given: &Given, number: &Value, protocol: &Value) -> Option<u64> {
     let candidates = given.iter().filter(|given| given.0 == *number);
-    candidates
-        .filter_map(|given| given.2)
-        .find(|candidate| shares(given, *candidate, protocol))
+    candidates.filter_map(|given| given.2).find(|candidate| shares(given, *candidate, protocol))
 }
 
 /// Whether a node port of this service can be used for one more protocol.
 fn shares(given: &Given, candidate: u64, protocol: &Value) -> bool {
-    let mut users = given
-        .iter()
-        .filter(|given| given.2 == Some(candidate))
-        .peekable();
+    let mut users = given.iter().filter(|given| given.2 == Some(candidate)).peekable();
     users.peek().is_some() && users.all(|user| user.1 != *protocol)
 }
 
@@ -170,7 +152,5 @@ fn taken(state: &State, kind: &ResourceKind) -> BTreeSet<u64> {
 fn free(others: &BTreeSet<u64>, held: &BTreeSet<u64>) -> Option<u64> {
     let (first, last) = (u64::from(*RANGE.start()), u64::from(*RANGE.end()));
     let start = fastrand::u64(first..=last);
-    (start..=last)
-        .chain(first..start)
-        .find(|port| !others.contains(port) && !held.contains(port))
+    (start..=last).chain(first..start).find(|port| !others.contains(port) && !held.contains(port))
 }

@@ -41,21 +41,12 @@ pub(super) fn insert(
             "resourceVersion should not be set on objects to be created",
         ));
     }
-    let base = metadata
-        .generate_name
-        .clone()
-        .filter(|_| metadata.name.is_none());
+    let base = metadata.generate_name.clone().filter(|_| metadata.name.is_none());
     if let Some(base) = &base {
         metadata.name = Some(free_name(state, call, base));
     }
     let name = object.name().to_owned();
-    admission::check_create(
-        state,
-        &call.server.registry(),
-        kind,
-        call.namespace(),
-        &name,
-    )?;
+    admission::check_create(state, &call.server.registry(), kind, call.namespace(), &name)?;
 
     let mut object = object::to_stored(kind, object);
     complete_new(&call.server.clock, kind, &mut object);
@@ -74,10 +65,7 @@ pub(super) fn insert(
         });
     }
     if options.dry_run {
-        return Ok(protocol::json(
-            StatusCode::CREATED,
-            protocol::unstored_bytes(kind, object)?,
-        ));
+        return Ok(protocol::json(StatusCode::CREATED, protocol::unstored_bytes(kind, object)?));
     }
     let stored = state.put(kind, object)?;
     protocol::object(StatusCode::CREATED, kind, &stored)
@@ -120,10 +108,7 @@ fn free_name(state: &State, call: &Call<'_>, base: &str) -> String {
     let mut name = String::new();
     for _ in 0..ATTEMPTS {
         name = generated_name(base);
-        if state
-            .get(call.kind(), &key_of(call.namespace(), &name))
-            .is_none()
-        {
+        if state.get(call.kind(), &key_of(call.namespace(), &name)).is_none() {
             break;
         }
     }
@@ -131,10 +116,8 @@ fn free_name(state: &State, call: &Call<'_>, base: &str) -> String {
 }
 
 fn generated_name(base: &str) -> String {
-    let end = (0..=base.len().min(BASE_MAX))
-        .rev()
-        .find(|end| base.is_char_boundary(*end))
-        .unwrap_or(0);
+    let end =
+        (0..=base.len().min(BASE_MAX)).rev().find(|end| base.is_char_boundary(*end)).unwrap_or(0);
     let suffix = (0..SUFFIX).map(|_| char::from(ALPHABET[fastrand::usize(..ALPHABET.len())]));
     base[..end].chars().chain(suffix).collect()
 }

@@ -60,10 +60,7 @@ fn answer(
         Outcome::Stays(object) if options.accepted_when_it_stays => (object, StatusCode::ACCEPTED),
         Outcome::Gone(object) | Outcome::Stays(object) => (object, StatusCode::OK),
     };
-    Ok(protocol::json(
-        code,
-        protocol::unstored_bytes(kind, object)?,
-    ))
+    Ok(protocol::json(code, protocol::unstored_bytes(kind, object)?))
 }
 
 /// Deletes the object at `key`, or takes it as far as it goes now.
@@ -81,13 +78,7 @@ pub(super) fn delete_one(
     };
     let object = held.decode()?;
     check_preconditions(kind, &object, options)?;
-    let deletion = Deletion {
-        state,
-        clock,
-        kind,
-        key,
-        dry_run: options.dry_run,
-    };
+    let deletion = Deletion { state, clock, kind, key, dry_run: options.dry_run };
     if kind.is_namespace() {
         deletion.namespace(object, options)
     } else {
@@ -168,9 +159,7 @@ impl Deletion<'_> {
             collector_finalizers(&mut object, options.propagation);
             return self.keep(object);
         }
-        let finalizers = object
-            .field(&["spec", "finalizers"])
-            .and_then(Value::as_array);
+        let finalizers = object.field(&["spec", "finalizers"]).and_then(Value::as_array);
         if finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
             return Ok(Outcome::Stays(object));
         }
@@ -181,11 +170,8 @@ impl Deletion<'_> {
         if !self.kind.rules.graceful {
             return Grace::None;
         }
-        if let Some(ends) = object
-            .metadata
-            .deletion_timestamp
-            .as_ref()
-            .map(|time| time.0.as_second())
+        if let Some(ends) =
+            object.metadata.deletion_timestamp.as_ref().map(|time| time.0.as_second())
         {
             let period = object.metadata.deletion_grace_period_seconds.unwrap_or(0);
             return match options.grace_period {
@@ -213,12 +199,7 @@ impl Deletion<'_> {
         if object.metadata.deletion_timestamp.is_none() {
             raise_generation(object);
         }
-        if object
-            .metadata
-            .deletion_timestamp
-            .as_ref()
-            .is_none_or(|time| time.0 > now.0)
-        {
+        if object.metadata.deletion_timestamp.as_ref().is_none_or(|time| time.0 > now.0) {
             object.metadata.deletion_timestamp = Some(now);
         }
         object.metadata.deletion_grace_period_seconds = Some(0);
@@ -230,18 +211,10 @@ impl Deletion<'_> {
 
     /// Writes the object unless nothing has changed.
     fn store(&mut self, object: Unstructured) -> Result<Unstructured> {
-        let held = self
-            .state
-            .get(self.kind, self.key)
-            .map(|held| held.decode())
-            .transpose()?;
+        let held = self.state.get(self.kind, self.key).map(|held| held.decode()).transpose()?;
         let same = held
             .is_some_and(|held| held.metadata == object.metadata && held.fields == object.fields);
-        if same || self.dry_run {
-            Ok(object)
-        } else {
-            self.state.put(self.kind, object)?.decode()
-        }
+        if same || self.dry_run { Ok(object) } else { self.state.put(self.kind, object)?.decode() }
     }
 
     fn remove(self, object: Unstructured) -> Result<Outcome> {
@@ -263,9 +236,7 @@ fn grace_period(pod: &Unstructured, options: &DeleteOptions) -> i64 {
         return 0;
     }
     let own = || {
-        pod.field(&["spec", "terminationGracePeriodSeconds"])
-            .and_then(Value::as_i64)
-            .unwrap_or(0)
+        pod.field(&["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_i64).unwrap_or(0)
     };
     match options.grace_period.unwrap_or_else(own) {
         ..0 => 1,
@@ -290,18 +261,12 @@ fn collector_finalizers(object: &mut Unstructured, policy: Option<PropagationPol
     {
         finalizers.push(wanted.to_owned());
     }
-    object
-        .metadata
-        .finalizers
-        .take_if(|finalizers| finalizers.is_empty());
+    object.metadata.finalizers.take_if(|finalizers| finalizers.is_empty());
 }
 
 fn raise_generation(object: &mut Unstructured) {
-    if let Some(generation) = object
-        .metadata
-        .generation
-        .as_mut()
-        .filter(|generation| **generation > 0)
+    if let Some(generation) =
+        object.metadata.generation.as_mut().filter(|generation| **generation > 0)
     {
         *generation += 1;
     }

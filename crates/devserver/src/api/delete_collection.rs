@@ -20,14 +20,7 @@ pub(super) fn delete_collection(call: &Call<'_>) -> Result<Response<Body>> {
     for (key, _) in &page.items {
         let name = key.rsplit('/').next().unwrap_or_default();
         let mut state = call.server.store.lock();
-        match delete_one(
-            &mut state,
-            &call.server.clock,
-            call.kind(),
-            key,
-            name,
-            &options,
-        ) {
+        match delete_one(&mut state, &call.server.clock, call.kind(), key, name, &options) {
             Err(refusal) if !refusal.is_not_found() => return Err(refusal),
             _ => {}
         }

@@ -50,10 +50,9 @@ impl DeleteOptions {
                 propagation_policy: query.text("propagationPolicy").map(str::to_owned),
                 dry_run: Some(query.values("dryRun").map(str::to_owned).collect()),
                 // The one precondition that a query can tell.
-                preconditions: query.text("uid").map(|uid| Preconditions {
-                    uid: Some(uid.to_owned()),
-                    resource_version: None,
-                }),
+                preconditions: query
+                    .text("uid")
+                    .map(|uid| Preconditions { uid: Some(uid.to_owned()), resource_version: None }),
                 ..Document::default()
             });
         }
@@ -71,9 +70,9 @@ impl DeleteOptions {
     fn parse(document: Document) -> Result<Self> {
         match document.kind.as_deref() {
             None | Some("" | "DeleteOptions") => Self::check(document),
-            Some(_) => Err(failure::bad_request(
-                "decoded object cannot be converted to DeleteOptions",
-            )),
+            Some(_) => {
+                Err(failure::bad_request("decoded object cannot be converted to DeleteOptions"))
+            }
         }
     }
 
@@ -95,10 +94,8 @@ impl DeleteOptions {
                 None
             }
         };
-        let dry_run = check_dry_run(
-            document.dry_run.iter().flatten().map(String::as_str),
-            &mut errors,
-        );
+        let dry_run =
+            check_dry_run(document.dry_run.iter().flatten().map(String::as_str), &mut errors);
         if !errors.is_empty() {
             return Err(failure::invalid_options("DeleteOptions", &errors));
         }

@@ -8,11 +8,7 @@ use crate::failure::{self, Result};
 use crate::protocol::{self, Body};
 
 pub(super) fn get(call: &Call<'_>) -> Result<Response<Body>> {
-    let asked = call
-        .query
-        .text("resourceVersion")
-        .map(parse_version)
-        .transpose()?;
+    let asked = call.query.text("resourceVersion").map(parse_version).transpose()?;
     let (found, current) = {
         let state = call.server.store.lock();
         (state.get(call.kind(), &call.key()), state.revision())

@@ -40,11 +40,7 @@ pub(super) struct Page {
 
 pub(super) fn page(call: &Call<'_>, filter: &Filter, options: &ListOptions) -> Result<Page> {
     let kind = call.kind();
-    let token = options
-        .continue_token
-        .as_deref()
-        .map(Token::decode)
-        .transpose()?;
+    let token = options.continue_token.as_deref().map(Token::decode).transpose()?;
     let (objects, revision) = state_of(call, options, token.as_ref())?;
     let start = token.as_ref().map(|token| token.key(filter));
     let range = (
@@ -55,39 +51,29 @@ pub(super) fn page(call: &Call<'_>, filter: &Filter, options: &ListOptions) -> R
         },
         Bound::Unbounded,
     );
-    let limit = if options.limit == 0 {
-        usize::MAX
-    } else {
-        options.limit
-    };
+    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
     let mut matching = objects
         .range::<_, str>(range)
         .take_while(|(key, _)| filter.covers(key))
         .filter(|(key, stored)| filter.matches(kind, key, stored));
-    let items: Vec<_> = matching
-        .by_ref()
-        .take(limit)
-        .map(|(key, stored)| (key.clone(), stored.clone()))
-        .collect();
-    let mut metadata = ListMeta {
-        resource_version: Some(revision.to_string()),
-        ..ListMeta::default()
-    };
+    let items: Vec<_> =
+        matching.by_ref().take(limit).map(|(key, stored)| (key.clone(), stored.clone())).collect();
+    let mut metadata =
+        ListMeta { resource_version: Some(revision.to_string()), ..ListMeta::default() };
     if let Some((next, _)) = matching.next() {
         let next = next.clone();
-        let left = if filter.selects() {
-            None
-        } else {
-            // Only the first page counts; the others show the same moment.
-            let known = token
-                .as_ref()
-                .filter(|token| token.rv != NEWEST)
-                .and_then(|token| token.left);
-            Some(known.map_or_else(
-                || matching.count() + 1,
-                |known| known.saturating_sub(items.len()),
-            ))
-        };
+        let left =
+            if filter.selects() {
+                None
+            } else {
+                // Only the first page counts; the others show the same moment.
+                let known =
+                    token.as_ref().filter(|token| token.rv != NEWEST).and_then(|token| token.left);
+                Some(known.map_or_else(
+                    || matching.count() + 1,
+                    |known| known.saturating_sub(items.len()),
+                ))
+            };
         metadata.remaining_item_count = left.and_then(|left| i64::try_from(left).ok());
         metadata.continue_ = Some(Token::encode(revision, &next, left, filter)?);
     }
@@ -118,10 +104,7 @@ fn state_of(
         (Ok(objects), _) => Ok((objects, wanted)),
         (Err(_), None) => Err(failure::expired(EXPIRED)),
         (Err(_), Some(token)) => {
-            let again = Token {
-                rv: NEWEST,
-                ..token.clone()
-            };
+            let again = Token { rv: NEWEST, ..token.clone() };
             Err(failure::continue_expired(again.text()?))
         }
     }
@@ -141,18 +124,9 @@ struct Token {
 
 impl Token {
     fn encode(revision: u64, next: &str, left: Option<usize>, filter: &Filter) -> Result<String> {
-        let start = filter
-            .prefix()
-            .and_then(|prefix| next.strip_prefix(prefix))
-            .unwrap_or(next);
+        let start = filter.prefix().and_then(|prefix| next.strip_prefix(prefix)).unwrap_or(next);
         let rv = revision.cast_signed();
-        Self {
-            v: TOKEN_VERSION.into(),
-            rv,
-            start: start.into(),
-            left,
-        }
-        .text()
+        Self { v: TOKEN_VERSION.into(), rv, start: start.into(), left }.text()
     }
 
     fn text(&self) -> Result<String> {
@@ -162,9 +136,8 @@ impl Token {
 
     fn decode(text: &str) -> Result<Self> {
         let refused = |why: &str| failure::bad_request(format!("continue key is not valid{why}"));
-        let json = BASE64_URL_SAFE_NO_PAD
-            .decode(text)
-            .map_err(|error| refused(&format!(": {error}")))?;
+        let json =
+            BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|error| refused(&format!(": {error}")))?;
         let token: Self =
             serde_json::from_slice(&json).map_err(|error| refused(&format!(": {error}")))?;
         if token.v != TOKEN_VERSION {
@@ -183,9 +156,7 @@ impl Token {
             return Err(refused(&format!(": {}", token.start)));
         }
         if token.start.is_empty() {
-            return Err(refused(
-                ": encoded start key empty (version meta.k8s.io/v1)",
-            ));
+            return Err(refused(": encoded start key empty (version meta.k8s.io/v1)"));
         }
         Ok(token)
     }

@@ -23,26 +23,18 @@ impl Filter {
         namespace: Option<&str>,
         query: &Query,
     ) -> Result<Self> {
-        let labels: Selector = query
-            .text("labelSelector")
-            .unwrap_or_default()
-            .parse()
-            .map_err(|error| {
+        let labels: Selector =
+            query.text("labelSelector").unwrap_or_default().parse().map_err(|error| {
                 failure::bad_request(format!("unable to parse requirement: {error}"))
             })?;
-        let fields: FieldSelector = query
-            .text("fieldSelector")
-            .unwrap_or_default()
-            .parse()
-            .map_err(|error| failure::bad_request(format!("invalid field selector: {error}")))?;
+        let fields: FieldSelector =
+            query.text("fieldSelector").unwrap_or_default().parse().map_err(|error| {
+                failure::bad_request(format!("invalid field selector: {error}"))
+            })?;
         for term in fields.terms() {
             check_label(kind, term.path())?;
         }
-        Ok(Self {
-            prefix: namespace.map(|namespace| format!("{namespace}/")),
-            labels,
-            fields,
-        })
+        Ok(Self { prefix: namespace.map(|namespace| format!("{namespace}/")), labels, fields })
     }
 
     pub(super) fn prefix(&self) -> Option<&str> {
@@ -56,9 +48,7 @@ impl Filter {
     }
 
     pub(super) fn covers(&self, key: &str) -> bool {
-        self.prefix
-            .as_deref()
-            .is_none_or(|prefix| key.starts_with(prefix))
+        self.prefix.as_deref().is_none_or(|prefix| key.starts_with(prefix))
     }
 
     /// Whether selectors decide, so that what is left to come on further pages is not known.
@@ -72,15 +62,13 @@ fn check_label(kind: &ResourceKind, label: &str) -> Result<()> {
     if of_all || kind.fields.iter().any(|field| field.label == label) {
         return Ok(());
     }
-    Err(failure::bad_request(
-        if kind.fields.is_empty() && !kind.custom {
-            format!(
-                "field label not supported: {label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-            )
-        } else {
-            format!("field label not supported: {label}")
-        },
-    ))
+    Err(failure::bad_request(if kind.fields.is_empty() && !kind.custom {
+        format!(
+            "field label not supported: {label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+        )
+    } else {
+        format!("field label not supported: {label}")
+    }))
 }
 
 /// Which state a list is of.
@@ -142,10 +130,7 @@ fn check_match(
             );
         }
         if token.is_some() {
-            errors.forbidden(
-                field,
-                "resourceVersionMatch is forbidden when continue is provided",
-            );
+            errors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided");
         }
         match text {
             "Exact" => rule = Some(ResourceVersionMatch::Exact),
@@ -160,16 +145,9 @@ fn check_match(
         }
     }
     if query.optional_flag("sendInitialEvents").is_some() {
-        errors.forbidden(
-            "sendInitialEvents",
-            "sendInitialEvents is forbidden for list",
-        );
+        errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
     }
-    if errors.is_empty() {
-        Ok(rule)
-    } else {
-        Err(failure::invalid_options("ListOptions", &errors))
-    }
+    if errors.is_empty() { Ok(rule) } else { Err(failure::invalid_options("ListOptions", &errors)) }
 }
 
 pub(super) fn parse_version(text: &str) -> Result<u64> {

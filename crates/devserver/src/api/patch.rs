@@ -40,11 +40,7 @@ pub(super) fn patch(call: &Call<'_>) -> Result<Response<Body>> {
         .map_err(|refusal| not_of_the_kind(&result, refusal.message()))?;
     replace::check_name(call.name(), &new)?;
     create::check_namespace(call, &mut new)?;
-    let update = Update {
-        call,
-        part: Part::of(call.target.subresource),
-        dry_run: options.dry_run,
-    };
+    let update = Update { call, part: Part::of(call.target.subresource), dry_run: options.dry_run };
     let bytes = update.apply(&mut state, &held, old, object::to_stored(kind, new))?;
     Ok(protocol::json(StatusCode::OK, bytes))
 }
@@ -57,10 +53,8 @@ pub(super) enum Document {
 
 impl Document {
     pub(super) fn read(headers: &HeaderMap, body: &Bytes) -> Result<Self> {
-        let content_type = headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
+        let content_type =
+            headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         match PatchType::from_content_type(content_type) {
             Some(PatchType::Json) => {
                 let operations: Vec<Map<String, Value>> =
@@ -155,18 +149,12 @@ fn step(target: &mut Value, operation: &PatchOperation, copied: &mut usize) -> R
             if target.pointer(path.as_str()).is_none() =>
         {
             let value = value.clone();
-            Some(PatchOperation::Add(AddOperation {
-                path: path.clone(),
-                value,
-            }))
+            Some(PatchOperation::Add(AddOperation { path: path.clone(), value }))
         }
         _ => None,
     };
-    json_patch::patch(
-        target,
-        std::slice::from_ref(added.as_ref().unwrap_or(operation)),
-    )
-    .map_err(|error| step_failed(&format!("{} at {:?}", error.kind, error.path.as_str())))
+    json_patch::patch(target, std::slice::from_ref(added.as_ref().unwrap_or(operation)))
+        .map_err(|error| step_failed(&format!("{} at {:?}", error.kind, error.path.as_str())))
 }
 
 /// About how many bytes a value takes as JSON.
@@ -175,10 +163,7 @@ fn size(value: &Value) -> usize {
         Value::String(text) => text.len() + 2,
         Value::Array(items) => 2 + items.iter().map(|item| size(item) + 1).sum::<usize>(),
         Value::Object(fields) => {
-            2 + fields
-                .iter()
-                .map(|(name, value)| name.len() + 4 + size(value))
-                .sum::<usize>()
+            2 + fields.iter().map(|(name, value)| name.len() + 4 + size(value)).sum::<usize>()
         }
         _ => 8,
     }

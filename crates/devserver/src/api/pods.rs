@@ -15,19 +15,12 @@ use crate::protocol::{self, Body};
 pub(super) fn bind(call: &Call<'_>) -> Result<Response<Body>> {
     let options = WriteOptions::read(call.query, "CreateOptions")?;
     let binding = read(call, "Binding")?;
-    let node = binding
-        .field(&["target", "name"])
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let target_kind = binding
-        .field(&["target", "kind"])
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let node =
+        binding.field(&["target", "name"]).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let target_kind =
+        binding.field(&["target", "kind"]).and_then(Value::as_str).unwrap_or_default();
     if node.is_empty() || !["", "Node"].contains(&target_kind) {
-        return Err(failure::bad_request(
-            "a Binding needs a target of kind Node with a name",
-        ));
+        return Err(failure::bad_request("a Binding needs a target of kind Node with a name"));
     }
     let kind = call.kind();
     let mut state = call.server.store.lock();
@@ -36,24 +29,13 @@ pub(super) fn bind(call: &Call<'_>) -> Result<Response<Body>> {
     };
     let mut pod = held.decode()?;
     check_preconditions(call, &binding, &pod)?;
-    let assigned = pod
-        .field(&["spec", "nodeName"])
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let assigned = pod.field(&["spec", "nodeName"]).and_then(Value::as_str).unwrap_or_default();
     let refused = if pod.metadata.deletion_timestamp.is_some() {
-        Some(format!(
-            "pod {} is being deleted, cannot be assigned to a host",
-            pod.name()
-        ))
+        Some(format!("pod {} is being deleted, cannot be assigned to a host", pod.name()))
     } else if !assigned.is_empty() {
-        Some(format!(
-            "pod {} is already assigned to node {assigned:?}",
-            pod.name()
-        ))
+        Some(format!("pod {} is already assigned to node {assigned:?}", pod.name()))
     } else {
-        let gates = pod
-            .field(&["spec", "schedulingGates"])
-            .and_then(Value::as_array);
+        let gates = pod.field(&["spec", "schedulingGates"]).and_then(Value::as_array);
         let gated = gates.is_some_and(|gates| !gates.is_empty());
         gated.then(|| format!("pod {} has non-empty .spec.schedulingGates", pod.name()))
     };
@@ -62,16 +44,10 @@ pub(super) fn bind(call: &Call<'_>) -> Result<Response<Body>> {
     }
     pod.set_field(&["spec", "nodeName"], node);
     for (name, value) in binding.metadata.annotations.into_iter().flatten() {
-        pod.metadata
-            .annotations
-            .get_or_insert_default()
-            .insert(name, value);
+        pod.metadata.annotations.get_or_insert_default().insert(name, value);
     }
     for (name, value) in binding.metadata.labels.into_iter().flatten() {
-        pod.metadata
-            .labels
-            .get_or_insert_default()
-            .insert(name, value);
+        pod.metadata.labels.get_or_insert_default().insert(name, value);
     }
     mark_scheduled(&mut pod, &json!(call.server.clock.timestamp()));
     if !options.dry_run {
@@ -84,25 +60,11 @@ pub(super) fn bind(call: &Call<'_>) -> Result<Response<Body>> {
 pub(super) fn evict(call: &Call<'_>) -> Result<Response<Body>> {
     let options = WriteOptions::read(call.query, "CreateOptions")?;
     let eviction = read(call, "Eviction")?;
-    let given = eviction
-        .fields
-        .get("deleteOptions")
-        .filter(|given| !given.is_null());
-    let mut delete = given
-        .cloned()
-        .map(DeleteOptions::from_value)
-        .transpose()?
-        .unwrap_or_default();
+    let given = eviction.fields.get("deleteOptions").filter(|given| !given.is_null());
+    let mut delete = given.cloned().map(DeleteOptions::from_value).transpose()?.unwrap_or_default();
     delete.dry_run |= options.dry_run;
     let mut state = call.server.store.lock();
-    delete_one(
-        &mut state,
-        &call.server.clock,
-        call.kind(),
-        &call.key(),
-        call.name(),
-        &delete,
-    )?;
+    delete_one(&mut state, &call.server.clock, call.kind(), &call.key(), call.name(), &delete)?;
     Ok(protocol::success(StatusCode::CREATED))
 }
 
@@ -126,11 +88,7 @@ fn read(call: &Call<'_>, kind: &str) -> Result<Unstructured> {
 fn check_preconditions(call: &Call<'_>, binding: &Unstructured, pod: &Unstructured) -> Result<()> {
     let pairs = [
         ("UID", binding.uid(), pod.uid()),
-        (
-            "ResourceVersion",
-            binding.resource_version(),
-            pod.resource_version(),
-        ),
+        ("ResourceVersion", binding.resource_version(), pod.resource_version()),
     ];
     for (name, wanted, held) in pairs {
         if !wanted.is_empty() && wanted != held {
@@ -145,13 +103,9 @@ fn check_preconditions(call: &Call<'_>, binding: &Unstructured, pod: &Unstructur
 
 fn mark_scheduled(pod: &mut Unstructured, now: &Value) {
     let condition = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
-    let held = pod
-        .field(&["status", "conditions"])
-        .and_then(Value::as_array);
-    let others = held
-        .into_iter()
-        .flatten()
-        .filter(|held| held.get("type") != condition.get("type"));
+    let held = pod.field(&["status", "conditions"]).and_then(Value::as_array);
+    let others =
+        held.into_iter().flatten().filter(|held| held.get("type") != condition.get("type"));
     let conditions: Vec<Value> = others.cloned().chain([condition.clone()]).collect();
     pod.set_field(&["status", "conditions"], conditions);
 }

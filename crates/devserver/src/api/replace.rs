@@ -26,23 +26,14 @@ pub(super) fn replace(call: &Call<'_>) -> Result<Response<Body>> {
         return Err(failure::not_found(kind, call.name()));
     };
     let old = held.decode()?;
-    if let Some(uid) = object
-        .metadata
-        .uid
-        .as_deref()
-        .filter(|uid| *uid != old.uid())
-    {
+    if let Some(uid) = object.metadata.uid.as_deref().filter(|uid| *uid != old.uid()) {
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             old.uid()
         );
         return Err(failure::conflict(kind, call.name(), &why));
     }
-    let update = Update {
-        call,
-        part,
-        dry_run: options.dry_run,
-    };
+    let update = Update { call, part, dry_run: options.dry_run };
     let bytes = update.apply(&mut state, &held, old, object::to_stored(kind, object))?;
     Ok(protocol::json(StatusCode::OK, bytes))
 }

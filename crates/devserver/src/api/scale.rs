@@ -55,11 +55,8 @@ fn write(
     check_type(&scale.types)?;
     replace::check_name(call.name(), &scale)?;
     create::check_namespace(call, &mut scale)?;
-    if let Some(uid) = scale
-        .metadata
-        .uid
-        .as_deref()
-        .filter(|uid| *uid != old.uid() && !uid.is_empty())
+    if let Some(uid) =
+        scale.metadata.uid.as_deref().filter(|uid| *uid != old.uid() && !uid.is_empty())
     {
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
@@ -68,33 +65,19 @@ fn write(
         return Err(failure::conflict(call.kind(), call.name(), &why));
     }
     let mut new = old.clone();
-    object::set_path(
-        &mut new,
-        &paths(call)?.spec_replicas,
-        wanted_replicas(call, &scale)?.into(),
-    );
+    object::set_path(&mut new, &paths(call)?.spec_replicas, wanted_replicas(call, &scale)?.into());
     // No version means no condition here, whatever the kind.
-    if let Some(version) = scale
-        .metadata
-        .resource_version
-        .filter(|version| !version.is_empty())
-    {
+    if let Some(version) = scale.metadata.resource_version.filter(|version| !version.is_empty()) {
         new.metadata.resource_version = Some(version);
     }
-    let update = Update {
-        call,
-        part: Part::Main,
-        dry_run: options.dry_run,
-    };
+    let update = Update { call, part: Part::Main, dry_run: options.dry_run };
     let bytes = update.apply(&mut state, &held, old, new)?;
     let written: Unstructured = serde_json::from_slice(&bytes).map_err(failure::internal)?;
     answer(call, &written)
 }
 
 fn held(call: &Call<'_>, state: &State) -> Result<std::sync::Arc<Stored>> {
-    state
-        .get(call.kind(), &call.key())
-        .ok_or_else(|| failure::not_found(call.kind(), call.name()))
+    state.get(call.kind(), &call.key()).ok_or_else(|| failure::not_found(call.kind(), call.name()))
 }
 
 /// A custom resource without the field cannot be shown as a scale.
@@ -124,9 +107,7 @@ fn check_type(types: &TypeMeta) -> Result<()> {
 }
 
 fn wanted_replicas(call: &Call<'_>, scale: &Unstructured) -> Result<i64> {
-    let given = scale
-        .field(&["spec", "replicas"])
-        .filter(|replicas| !replicas.is_null());
+    let given = scale.field(&["spec", "replicas"]).filter(|replicas| !replicas.is_null());
     let why = match given.map(|given| given.as_i64()) {
         None => return Ok(0),
         Some(Some(replicas @ 0..=0x7fff_ffff)) => return Ok(replicas),
@@ -135,12 +116,7 @@ fn wanted_replicas(call: &Call<'_>, scale: &Unstructured) -> Result<i64> {
     };
     let mut errors = FieldErrors::default();
     errors.invalid("spec.replicas", json!(given), why);
-    Err(failure::invalid(
-        "autoscaling",
-        "Scale",
-        call.name(),
-        &errors,
-    ))
+    Err(failure::invalid("autoscaling", "Scale", call.name(), &errors))
 }
 
 fn answer(call: &Call<'_>, object: &Unstructured) -> Result<Response<Body>> {
@@ -150,17 +126,10 @@ fn answer(call: &Call<'_>, object: &Unstructured) -> Result<Response<Body>> {
 }
 
 fn scale_of(paths: &ScalePaths, object: &Unstructured) -> Unstructured {
-    let number = |path: &str| {
-        object::at_path(object, path)
-            .and_then(Value::as_i64)
-            .unwrap_or(0)
-    };
+    let number = |path: &str| object::at_path(object, path).and_then(Value::as_i64).unwrap_or(0);
     let from = &object.metadata;
     let mut scale = Unstructured {
-        types: TypeMeta {
-            api_version: API_VERSION.into(),
-            kind: "Scale".into(),
-        },
+        types: TypeMeta { api_version: API_VERSION.into(), kind: "Scale".into() },
         metadata: ObjectMeta {
             name: from.name.clone(),
             namespace: from.namespace.clone(),
@@ -173,11 +142,7 @@ fn scale_of(paths: &ScalePaths, object: &Unstructured) -> Unstructured {
     };
     scale.set_field(&["spec", "replicas"], number(&paths.spec_replicas));
     scale.set_field(&["status", "replicas"], number(&paths.status_replicas));
-    if let Some(selector) = paths
-        .selector
-        .as_ref()
-        .and_then(|path| selector_text(path, object))
-    {
+    if let Some(selector) = paths.selector.as_ref().and_then(|path| selector_text(path, object)) {
         scale.set_field(&["status", "selector"], selector);
     }
     scale

@@ -103,9 +103,7 @@ impl Update<'_> {
                         new.metadata.labels.clone_from(&old.metadata.labels)
                     }
                     StatusWrite::AllButOwners => {
-                        new.metadata
-                            .owner_references
-                            .clone_from(&old.metadata.owner_references);
+                        new.metadata.owner_references.clone_from(&old.metadata.owner_references);
                         new.metadata.deletion_timestamp = None;
                     }
                     StatusWrite::Nothing => new.metadata.clone_from(&old.metadata),
@@ -138,43 +136,23 @@ impl Update<'_> {
 /// Optimistic concurrency: a version that is given must be the newest; whether it may be left out depends on
 /// the kind.
 fn check_version(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructured) -> Result<()> {
-    match new
-        .metadata
-        .resource_version
-        .as_deref()
-        .filter(|version| *version != "0")
-    {
+    match new.metadata.resource_version.as_deref().filter(|version| *version != "0") {
         Some(given) if given == old.resource_version() => Ok(()),
         Some(given) if given.parse::<u64>().is_err() => {
             let mut errors = FieldErrors::default();
-            errors.invalid(
-                "metadata.resourceVersion",
-                given,
-                "must be an unsigned integer",
-            );
+            errors.invalid("metadata.resourceVersion", given, "must be an unsigned integer");
             Err(failure::invalid_object(kind, old.name(), &errors))
         }
         Some(_) => Err(failure::modified(kind, old.name())),
         None if kind.rules.unconditional_update => {
-            new.metadata
-                .resource_version
-                .clone_from(&old.metadata.resource_version);
+            new.metadata.resource_version.clone_from(&old.metadata.resource_version);
             Ok(())
         }
         None => {
             let mut errors = FieldErrors::default();
-            errors.invalid(
-                "metadata.resourceVersion",
-                0,
-                "must be specified for an update",
-            );
+            errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
             // A real server names the resource here, not the kind.
-            Err(failure::invalid(
-                &kind.group,
-                &kind.plural,
-                old.name(),
-                &errors,
-            ))
+            Err(failure::invalid(&kind.group, &kind.plural, old.name(), &errors))
         }
     }
 }
@@ -204,9 +182,7 @@ fn raise_generation(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructu
 }
 
 fn check_spec_finalizers(namespace: &Unstructured, errors: &mut FieldErrors) {
-    let list = namespace
-        .field(&["spec", "finalizers"])
-        .and_then(Value::as_array);
+    let list = namespace.field(&["spec", "finalizers"]).and_then(Value::as_array);
     let names: Vec<String> = list
         .into_iter()
         .flatten()

@@ -33,10 +33,7 @@ pub(super) fn watch(call: &Call<'_>) -> Result<Response<Body>> {
     check_options(call.query)?;
     let start = match call.query.text("resourceVersion") {
         None | Some("0") => None,
-        Some(text) => Some(
-            text.parse::<u64>()
-                .map_err(|_| not_a_version(call.kind(), text))?,
-        ),
+        Some(text) => Some(text.parse::<u64>().map_err(|_| not_a_version(call.kind(), text))?),
     };
     let now = Instant::now();
     let timeout = match call
@@ -52,15 +49,9 @@ pub(super) fn watch(call: &Call<'_>) -> Result<Response<Body>> {
     let (revision, objects, changed) = {
         let state = call.server.store.lock();
         let objects = start.is_none().then(|| state.snapshot(call.kind()));
-        (
-            state.revision(),
-            objects.unwrap_or_default(),
-            state.subscribe(call.kind()),
-        )
+        (state.revision(), objects.unwrap_or_default(), state.subscribe(call.kind()))
     };
-    let selected = objects
-        .iter()
-        .filter(|(key, stored)| filter.matches(call.kind(), key, stored));
+    let selected = objects.iter().filter(|(key, stored)| filter.matches(call.kind(), key, stored));
     let initial: Vec<Arc<Stored>> = selected.map(|(_, stored)| stored.clone()).collect();
     let watcher = Watcher {
         server: call.server.clone(),
@@ -76,10 +67,9 @@ pub(super) fn watch(call: &Call<'_>) -> Result<Response<Body>> {
             .flatten(),
         ended: false,
     };
-    Ok(protocol::watch(futures_util::stream::unfold(
-        watcher,
-        |mut watcher| async move { watcher.next().await.map(|bytes| (bytes, watcher)) },
-    )))
+    Ok(protocol::watch(futures_util::stream::unfold(watcher, |mut watcher| async move {
+        watcher.next().await.map(|bytes| (bytes, watcher))
+    })))
 }
 
 fn check_options(query: &Query) -> Result<()> {
@@ -109,17 +99,10 @@ fn check_options(query: &Query) -> Result<()> {
             errors.unsupported(field, rule, &["NotOlderThan"]);
         }
         if query.text("continue").is_some() {
-            errors.forbidden(
-                field,
-                "resourceVersionMatch is forbidden when continue is provided",
-            );
+            errors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided");
         }
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(failure::invalid_options("ListOptions", &errors))
-    }
+    if errors.is_empty() { Ok(()) } else { Err(failure::invalid_options("ListOptions", &errors)) }
 }
 
 fn not_a_version(kind: &ResourceKind, text: &str) -> StatusError {
@@ -175,10 +158,7 @@ impl Watcher {
     }
 
     async fn wait(&mut self) {
-        let wake = self
-            .next_bookmark
-            .unwrap_or(self.deadline)
-            .min(self.deadline);
+        let wake = self.next_bookmark.unwrap_or(self.deadline).min(self.deadline);
         tokio::select! {
             _ = self.changed.changed() => {}
             () = tokio::time::sleep_until(wake) => {}
@@ -206,10 +186,7 @@ impl Watcher {
             let state = self.server.store.lock();
             let changes = state.changes_after(&self.kind, self.cursor, self.started, BATCH);
             let changes = changes.map_err(|TooOld { oldest }| {
-                failure::expired(format!(
-                    "too old resource version: {} ({oldest})",
-                    self.cursor
-                ))
+                failure::expired(format!("too old resource version: {} ({oldest})", self.cursor))
             })?;
             self.started = true;
             if changes.is_empty() {
@@ -238,23 +215,17 @@ impl Watcher {
         if !self.filter.covers(key) {
             return Ok(None);
         }
-        let before = change
-            .previous
-            .as_ref()
-            .is_some_and(|held| self.filter.matches(kind, key, held));
+        let before =
+            change.previous.as_ref().is_some_and(|held| self.filter.matches(kind, key, held));
         let after =
             change.kind != ChangeKind::Deleted && self.filter.matches(kind, key, &change.object);
         match (before, after) {
             (false, false) => Ok(None),
-            (false, true) => self
-                .frame(ChangeKind::Added, change.kind, &change.object)
-                .map(Some),
-            (true, true) => self
-                .frame(ChangeKind::Modified, change.kind, &change.object)
-                .map(Some),
-            (true, false) if change.kind == ChangeKind::Deleted => self
-                .frame(ChangeKind::Deleted, change.kind, &change.object)
-                .map(Some),
+            (false, true) => self.frame(ChangeKind::Added, change.kind, &change.object).map(Some),
+            (true, true) => self.frame(ChangeKind::Modified, change.kind, &change.object).map(Some),
+            (true, false) if change.kind == ChangeKind::Deleted => {
+                self.frame(ChangeKind::Deleted, change.kind, &change.object).map(Some)
+            }
             (true, false) => Ok(Some(ChangeKind::Deleted.frame(&change.left(kind)?))),
         }
     }
@@ -301,8 +272,6 @@ fn error_frame(status: &Status) -> Bytes {
 
 /// Once a period, and once shortly before the end.
 fn next_bookmark(period: Duration, now: Instant, deadline: Instant) -> Option<Instant> {
-    let last = deadline
-        .checked_sub(BEFORE_TIMEOUT)
-        .filter(|last| *last > now)?;
+    let last = deadline.checked_sub(BEFORE_TIMEOUT).filter(|last| *last > now)?;
     Some(now.checked_add(period).map_or(last, |next| next.min(last)))
 }

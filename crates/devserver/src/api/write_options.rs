@@ -28,21 +28,14 @@ impl WriteOptions {
             errors.too_long("fieldManager", MANAGER_MAX);
         }
         if let Some((at, control)) = manager.char_indices().find(|(_, c)| c.is_control()) {
-            let why = format!(
-                "invalid character U+{:04X} (at position {at})",
-                u32::from(control)
-            );
+            let why = format!("invalid character U+{:04X} (at position {at})", u32::from(control));
             errors.invalid("fieldManager", manager, &why);
         }
         let dry_run = check_dry_run(query.values("dryRun"), &mut errors);
         if let Some(validation) = query.text("fieldValidation")
             && !["Ignore", "Warn", "Strict"].contains(&validation)
         {
-            errors.unsupported(
-                "fieldValidation",
-                validation,
-                &["", "Ignore", "Strict", "Warn"],
-            );
+            errors.unsupported("fieldValidation", validation, &["", "Ignore", "Strict", "Warn"]);
         }
         if errors.is_empty() {
             Ok(Self { dry_run })

@@ -28,24 +28,16 @@ pub(crate) fn namespace(namespace: &mut Unstructured) {
 
 pub(crate) fn new_namespace(namespace: &mut Unstructured) {
     namespace.set_field(&["spec", "finalizers"], json!(["kubernetes"]));
-    namespace
-        .fields
-        .insert("status".into(), json!({"phase": "Active"}));
+    namespace.fields.insert("status".into(), json!({"phase": "Active"}));
 }
 
 /// `stringData` is only a way to write `data`.
 pub(crate) fn secret(secret: &mut Unstructured) {
-    secret
-        .fields
-        .entry("type")
-        .or_insert_with(|| "Opaque".into());
+    secret.fields.entry("type").or_insert_with(|| "Opaque".into());
     let Some(Value::Object(texts)) = secret.fields.remove("stringData") else {
         return;
     };
-    let data = secret
-        .fields
-        .entry("data")
-        .or_insert_with(|| Value::Object(Map::new()));
+    let data = secret.fields.entry("data").or_insert_with(|| Value::Object(Map::new()));
     if let Some(data) = data.as_object_mut() {
         for (name, text) in texts {
             let encoded =
@@ -70,11 +62,7 @@ pub(crate) fn event(event: &mut Unstructured) {
 
 /// The elements of a list member; none if there is no such list.
 fn items<'a>(value: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
-    value
-        .get_mut(list)
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
+    value.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// Adds those members that are not there.

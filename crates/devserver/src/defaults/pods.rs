@@ -28,10 +28,7 @@ pub(crate) fn pod(pod: &mut Unstructured) {
 
 pub(crate) fn new_pod(pod: &mut Unstructured) {
     let class = qos::class(pod.fields.get("spec").unwrap_or(&Value::Null));
-    pod.fields.insert(
-        "status".into(),
-        json!({"phase": "Pending", "qosClass": class}),
-    );
+    pod.fields.insert("status".into(), json!({"phase": "Pending", "qosClass": class}));
 }
 
 /// What pods and templates have in common.
@@ -43,17 +40,7 @@ pub(super) fn pod_spec(spec: &mut Value) {
             "securityContext": {}, "schedulerName": "default-scheduler",
         }),
     );
-    drop_zero(
-        spec,
-        &[
-            "hostNetwork",
-            "hostPID",
-            "hostIPC",
-            "nodeName",
-            "nodeSelector",
-            "volumes",
-        ],
-    );
+    drop_zero(spec, &["hostNetwork", "hostPID", "hostIPC", "nodeName", "nodeSelector", "volumes"]);
     // The old name of the same.
     if let Some(account) = spec.get("serviceAccountName").cloned() {
         fill(spec, json!({"serviceAccount": account}));
@@ -122,9 +109,8 @@ fn handler(handler: &mut Value) {
 }
 
 fn volume(volume: &mut Value) {
-    let has_source = volume
-        .as_object()
-        .is_none_or(|fields| fields.keys().any(|name| name != "name"));
+    let has_source =
+        volume.as_object().is_none_or(|fields| fields.keys().any(|name| name != "name"));
     if !has_source {
         fill(volume, json!({"emptyDir": {}}));
     }
@@ -182,24 +168,14 @@ fn priority(spec: &mut Value) {
         "system-node-critical" => 2_000_001_000,
         _ => return,
     };
-    fill(
-        spec,
-        json!({"priority": value, "preemptionPolicy": "PreemptLowerPriority"}),
-    );
+    fill(spec, json!({"priority": value, "preemptionPolicy": "PreemptLowerPriority"}));
 }
 
 fn tolerations(spec: &mut Value) {
-    for key in [
-        "node.kubernetes.io/not-ready",
-        "node.kubernetes.io/unreachable",
-    ] {
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let tolerates = |toleration: &mut Value| {
-            let text = |name: &str| {
-                toleration
-                    .get(name)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
+            let text =
+                |name: &str| toleration.get(name).and_then(Value::as_str).unwrap_or_default();
             ["", key].contains(&text("key")) && ["", "NoExecute"].contains(&text("effect"))
         };
         if items(spec, "tolerations").any(tolerates) {

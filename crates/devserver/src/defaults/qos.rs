@@ -12,12 +12,9 @@ type Sums = BTreeMap<&'static str, i128>;
 
 /// `Guaranteed`, `Burstable` or `BestEffort`, from a pod's spec.
 pub(super) fn class(spec: &Value) -> &'static str {
-    let pod_level = spec.get("resources").filter(|resources| {
-        resources
-            .get("requests")
-            .or(resources.get("limits"))
-            .is_some()
-    });
+    let pod_level = spec
+        .get("resources")
+        .filter(|resources| resources.get("requests").or(resources.get("limits")).is_some());
     let all: Vec<&Value> = match pod_level {
         Some(resources) => vec![resources],
         None => CONTAINERS

@@ -3,10 +3,8 @@ use serde_json::{Value, json};
 use super::{class, nanos};
 
 fn pod(resources: &[Value]) -> Value {
-    let containers: Vec<Value> = resources
-        .iter()
-        .map(|resources| json!({"resources": resources}))
-        .collect();
+    let containers: Vec<Value> =
+        resources.iter().map(|resources| json!({"resources": resources})).collect();
     json!({"containers": containers})
 }
 
@@ -23,14 +21,8 @@ fn the_class_follows_from_all_containers() {
         (vec![full.clone(), full.clone()], "Guaranteed"),
         (vec![full.clone(), json!({})], "Burstable"),
         (vec![json!({"requests": both})], "Burstable"),
-        (
-            vec![json!({"requests": {"cpu": "1"}, "limits": {"cpu": "1"}})],
-            "Burstable",
-        ),
-        (
-            vec![json!({"requests": {"cpu": "100m", "memory": "1Gi"}, "limits": both})],
-            "Burstable",
-        ),
+        (vec![json!({"requests": {"cpu": "1"}, "limits": {"cpu": "1"}})], "Burstable"),
+        (vec![json!({"requests": {"cpu": "100m", "memory": "1Gi"}, "limits": both})], "Burstable"),
     ] {
         assert_eq!(class(&pod(&resources)), wanted, "{resources:?}");
     }

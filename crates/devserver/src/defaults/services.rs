@@ -11,10 +11,7 @@ pub(crate) fn service(service: &mut Unstructured) {
     let Some(spec) = service.fields.get_mut("spec") else {
         return;
     };
-    fill(
-        spec,
-        json!({"type": "ClusterIP", "sessionAffinity": "None"}),
-    );
+    fill(spec, json!({"type": "ClusterIP", "sessionAffinity": "None"}));
     if spec.get("sessionAffinity").and_then(Value::as_str) == Some("ClientIP") {
         let config = json!({"clientIP": {"timeoutSeconds": STICKY_SECONDS}});
         fill(spec, json!({"sessionAffinityConfig": config}));
@@ -43,7 +40,5 @@ pub(crate) fn service(service: &mut Unstructured) {
 }
 
 pub(crate) fn new_service(service: &mut Unstructured) {
-    service
-        .fields
-        .insert("status".into(), json!({"loadBalancer": {}}));
+    service.fields.insert("status".into(), json!({"loadBalancer": {}}));
 }

@@ -86,19 +86,13 @@ pub(super) fn answer(groups: &[Group<'_>], headers: &HeaderMap) -> Response<Body
         Some(unchanged) => unchanged,
         None => {
             let mut answer = json(&list);
-            answer
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
             caching::set_tag(&mut answer, &tag);
             answer
         }
     };
-    answer
-        .headers_mut()
-        .insert(VARY, HeaderValue::from_static("Accept"));
-    answer
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("public"));
+    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public"));
     answer
 }
 
@@ -121,11 +115,7 @@ fn resource(kind: &ResourceKind) -> ResourceDiscovery<'_> {
     ResourceDiscovery {
         resource: &kind.plural,
         response_kind: response_kind(kind, None, kind.kind.to_string()),
-        scope: if kind.is_namespaced() {
-            "Namespaced"
-        } else {
-            "Cluster"
-        },
+        scope: if kind.is_namespaced() { "Namespaced" } else { "Cluster" },
         singular_resource: &kind.singular,
         verbs: kind.verbs(),
         short_names: &kind.short_names,
@@ -152,9 +142,5 @@ fn response_kind(of: &ResourceKind, other: Option<(&str, &str)>, kind: String) -
         None if of.custom => (of.group.as_ref(), of.version.as_ref()),
         None => ("", ""),
     };
-    ResponseKind {
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind,
-    }
+    ResponseKind { group: group.to_owned(), version: version.to_owned(), kind }
 }

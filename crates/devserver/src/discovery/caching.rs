@@ -30,10 +30,7 @@ pub(super) fn hash<T: Serialize>(document: &T) -> String {
 
 /// 304 if the client has the document of this tag.
 pub(super) fn not_modified(headers: &HeaderMap, tag: &str) -> Option<Response<Body>> {
-    let mut held = headers
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let mut held = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let known = held.any(|held| {
         held.split(',')
             .map(str::trim)

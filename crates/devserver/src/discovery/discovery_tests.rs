@@ -27,9 +27,7 @@ impl Answer {
     }
 
     fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
@@ -42,11 +40,7 @@ async fn ask(server: &DevServer, method: &str, path: &str, headers: &[(&str, &st
     let (parts, body) = server.service().call(request).await.unwrap().into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     let body = String::from_utf8(body.to_vec()).unwrap();
-    Answer {
-        code: parts.status.as_u16(),
-        headers: parts.headers,
-        body,
-    }
+    Answer { code: parts.status.as_u16(), headers: parts.headers, body }
 }
 
 async fn get(server: &DevServer, path: &str) -> Answer {
@@ -69,11 +63,7 @@ fn with_custom_kinds() -> DevServer {
     DevServer::builder()
         .kind(widgets("v1beta1"))
         .kind(widgets("v1").status().scale())
-        .kind(CustomKind::new(
-            kind("v1", "Alpha"),
-            "alphas",
-            Scope::Cluster,
-        ))
+        .kind(CustomKind::new(kind("v1", "Alpha"), "alphas", Scope::Cluster))
         .build()
 }
 
@@ -84,27 +74,16 @@ async fn resource_lists_are_those_of_a_real_server() {
     let versions = real["legacy"].as_object().unwrap();
     assert_eq!(versions.len(), 4);
     for (version, resources) in versions {
-        let path = if version == "v1" {
-            "/api/v1".to_owned()
-        } else {
-            format!("/apis/{version}")
-        };
+        let path = if version == "v1" { "/api/v1".to_owned() } else { format!("/apis/{version}") };
         let answer = get(&server, &path).await;
-        assert_eq!(
-            (answer.code, answer.header("content-type")),
-            (200, "application/json")
-        );
+        assert_eq!((answer.code, answer.header("content-type")), (200, "application/json"));
         let mut wanted =
             json!({"kind": "APIResourceList", "groupVersion": version, "resources": resources});
         if version != "v1" {
             wanted["apiVersion"] = "v1".into();
         }
         assert_eq!(answer.json(), wanted, "{path}");
-        assert_eq!(
-            get(&server, &format!("{path}/")).await.json(),
-            wanted,
-            "{path}/"
-        );
+        assert_eq!(get(&server, &format!("{path}/")).await.json(), wanted, "{path}/");
     }
 }
 
@@ -122,17 +101,10 @@ async fn group_documents_are_those_of_a_real_server() {
     assert_eq!(get(&server, "/apis/apps").await.json(), alone);
 
     let list = get(&server, "/apis").await.json();
-    assert_eq!(
-        (&list["kind"], &list["apiVersion"]),
-        (&json!("APIGroupList"), &json!("v1"))
-    );
+    assert_eq!((&list["kind"], &list["apiVersion"]), (&json!("APIGroupList"), &json!("v1")));
     assert_eq!(list["groups"][0], apps);
-    let names: Vec<_> = list["groups"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|group| &group["name"])
-        .collect();
+    let names: Vec<_> =
+        list["groups"].as_array().unwrap().iter().map(|group| &group["name"]).collect();
     assert_eq!(json!(names), real_server()["order"]);
 
     let core = ask(&server, "GET", "/api", &[("host", "127.0.0.1:6443")]).await;
@@ -149,11 +121,7 @@ async fn aggregated_documents_are_those_of_a_real_server() {
     let server = DevServer::new();
     let real = real_server();
     let item = |group: &str| {
-        let metadata = if group.is_empty() {
-            json!({})
-        } else {
-            json!({ "name": group })
-        };
+        let metadata = if group.is_empty() { json!({}) } else { json!({ "name": group }) };
         let resources = &real["aggregated"][group];
         assert!(resources.is_array(), "{group}");
         json!({
@@ -172,11 +140,7 @@ async fn aggregated_documents_are_those_of_a_real_server() {
     let core = get_as(&server, "/api", KUBECTL).await;
     assert_eq!(core.json(), list(vec![item("")]));
     let others = get_as(&server, "/apis", KUBECTL).await;
-    let order = real["order"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|group| item(group.as_str().unwrap()));
+    let order = real["order"].as_array().unwrap().iter().map(|group| item(group.as_str().unwrap()));
     assert_eq!(others.json(), list(order.collect()));
     for answer in [core, others] {
         assert_eq!(answer.header("content-type"), AGGREGATED);
@@ -193,10 +157,7 @@ async fn what_did_not_change_is_not_sent_again() {
     assert!(tag.starts_with('"') && tag.len() > 2, "{tag}");
     let again = [("accept", AGGREGATED), ("if-none-match", tag)];
     let second = ask(&server, "GET", "/apis", &again).await;
-    assert_eq!(
-        (second.code, second.body.as_str(), second.header("etag")),
-        (304, "", tag)
-    );
+    assert_eq!((second.code, second.body.as_str(), second.header("etag")), (304, "", tag));
 
     let widgets = GroupVersionKind::new("lab.test", "v1", "Widget");
     server.register(CustomKind::new(widgets, "widgets", Scope::Namespaced));
@@ -209,16 +170,8 @@ async fn what_did_not_change_is_not_sent_again() {
 #[tokio::test]
 async fn custom_kinds_are_told_of_as_a_real_server_does() {
     let server = with_custom_kinds();
-    let verbs = json!([
-        "delete",
-        "deletecollection",
-        "get",
-        "list",
-        "patch",
-        "create",
-        "update",
-        "watch"
-    ]);
+    let verbs =
+        json!(["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]);
     let read_and_write = json!(["get", "patch", "update"]);
     let widgets = json!({
         "name": "widgets", "singularName": "widget", "namespaced": true, "kind": "Widget", "verbs": verbs,
@@ -232,24 +185,12 @@ async fn custom_kinds_are_told_of_as_a_real_server_does() {
         {"name": "widgets/scale", "singularName": "", "namespaced": true, "group": "autoscaling",
          "version": "v1", "kind": "Scale", "verbs": read_and_write},
     ]);
-    assert_eq!(
-        get(&server, "/apis/lab.test/v1").await.json()["resources"],
-        wanted
-    );
-    assert_eq!(
-        get(&server, "/apis/lab.test/v1beta1").await.json()["resources"],
-        json!([widgets])
-    );
+    assert_eq!(get(&server, "/apis/lab.test/v1").await.json()["resources"], wanted);
+    assert_eq!(get(&server, "/apis/lab.test/v1beta1").await.json()["resources"], json!([widgets]));
 
     let group = get(&server, "/apis/lab.test").await.json();
-    assert_eq!(
-        group["versions"][0]["version"], "v1",
-        "the stable version comes first"
-    );
-    assert_eq!(
-        group["preferredVersion"],
-        json!({"groupVersion": "lab.test/v1", "version": "v1"})
-    );
+    assert_eq!(group["versions"][0]["version"], "v1", "the stable version comes first");
+    assert_eq!(group["preferredVersion"], json!({"groupVersion": "lab.test/v1", "version": "v1"}));
 
     let all = get_as(&server, "/apis", AGGREGATED).await.json();
     let last = all["items"].as_array().unwrap().last().unwrap();
@@ -289,30 +230,14 @@ async fn what_is_not_there_is_refused_in_the_words_of_a_real_server() {
         "/openapi/v3/apis/nope/v1",
     ] {
         let answer = get(&server, path).await;
-        assert_eq!(
-            (answer.code, answer.body.as_str()),
-            (404, "404 page not found\n"),
-            "{path}"
-        );
-        assert_eq!(
-            answer.header("content-type"),
-            "text/plain; charset=utf-8",
-            "{path}"
-        );
+        assert_eq!((answer.code, answer.body.as_str()), (404, "404 page not found\n"), "{path}");
+        assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8", "{path}");
     }
     for path in ["/api/v2", "/apis/apps/v9"] {
         let answer = get(&server, path).await;
-        assert_eq!(
-            (answer.code, &answer.json()["reason"]),
-            (404, &json!("NotFound")),
-            "{path}"
-        );
+        assert_eq!((answer.code, &answer.json()["reason"]), (404, &json!("NotFound")), "{path}");
     }
-    for (method, path) in [
-        ("POST", "/api/v1"),
-        ("HEAD", "/version"),
-        ("DELETE", "/api"),
-    ] {
+    for (method, path) in [("POST", "/api/v1"), ("HEAD", "/version"), ("DELETE", "/api")] {
         let answer = ask(&server, method, path, &[]).await;
         assert_eq!(
             (answer.code, &answer.json()["reason"]),
@@ -320,11 +245,9 @@ async fn what_is_not_there_is_refused_in_the_words_of_a_real_server() {
             "{path}"
         );
     }
-    for (path, accept) in [
-        ("/apis", "text/plain"),
-        ("/api/v1", "application/xml"),
-        ("/api/v1", AGGREGATED),
-    ] {
+    for (path, accept) in
+        [("/apis", "text/plain"), ("/api/v1", "application/xml"), ("/api/v1", AGGREGATED)]
+    {
         let answer = get_as(&server, path, accept).await;
         assert_eq!(
             (answer.code, &answer.json()["reason"]),
@@ -342,21 +265,11 @@ async fn health_is_told_as_a_real_server_does() {
         assert_eq!((answer.code, answer.body.as_str()), (200, "ok"));
         assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
         assert_eq!(get(&server, &format!("/{name}/ping")).await.body, "ok");
-        let verbose = get(&server, &format!("/{name}?verbose&exclude=etcd"))
-            .await
-            .body;
+        let verbose = get(&server, &format!("/{name}?verbose&exclude=etcd")).await.body;
         let warning = "warn: some health checks cannot be excluded: no matches for \"etcd\"";
-        assert_eq!(
-            verbose,
-            format!("[+]ping ok\n{warning}\n{name} check passed\n")
-        );
-        let excluded = get(&server, &format!("/{name}?verbose=1&exclude=ping"))
-            .await
-            .body;
-        assert_eq!(
-            excluded,
-            format!("[+]ping excluded: ok\n{name} check passed\n")
-        );
+        assert_eq!(verbose, format!("[+]ping ok\n{warning}\n{name} check passed\n"));
+        let excluded = get(&server, &format!("/{name}?verbose=1&exclude=ping")).await.body;
+        assert_eq!(excluded, format!("[+]ping excluded: ok\n{name} check passed\n"));
     }
 }
 
@@ -364,42 +277,16 @@ async fn health_is_told_as_a_real_server_does() {
 async fn version_and_root_say_what_is_served() {
     let server = with_custom_kinds();
     let version = get(&server, "/version").await.json();
-    assert_eq!(
-        (&version["major"], &version["minor"]),
-        (&json!("1"), &json!("37"))
-    );
-    assert!(
-        version["gitVersion"]
-            .as_str()
-            .unwrap()
-            .starts_with("v1.37."),
-        "{version}"
-    );
-    for name in [
-        "gitCommit",
-        "gitTreeState",
-        "buildDate",
-        "goVersion",
-        "compiler",
-        "platform",
-    ] {
+    assert_eq!((&version["major"], &version["minor"]), (&json!("1"), &json!("37")));
+    assert!(version["gitVersion"].as_str().unwrap().starts_with("v1.37."), "{version}");
+    for name in ["gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform"] {
         assert!(version[name].is_string(), "{name}");
     }
     let paths = get(&server, "/").await.json()["paths"].clone();
-    let paths: Vec<&str> = paths
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|path| path.as_str().unwrap())
-        .collect();
+    let paths: Vec<&str> =
+        paths.as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
     assert!(paths.is_sorted());
-    for path in [
-        "/api/v1",
-        "/apis/apps",
-        "/apis/lab.test/v1beta1",
-        "/openapi/v3",
-        "/readyz/ping",
-    ] {
+    for path in ["/api/v1", "/apis/apps", "/apis/lab.test/v1beta1", "/openapi/v3", "/readyz/ping"] {
         assert!(paths.contains(&path), "{path}");
     }
     for path in paths {
@@ -410,9 +297,7 @@ async fn version_and_root_say_what_is_served() {
 #[tokio::test]
 async fn openapi_tells_of_the_parameters_clients_look_for() {
     let server = with_custom_kinds();
-    let index = get_as(&server, "/openapi/v3", "application/json, */*")
-        .await
-        .json();
+    let index = get_as(&server, "/openapi/v3", "application/json, */*").await.json();
     for (path, gvk) in [
         ("api/v1", ("", "v1", "ConfigMap")),
         ("apis/apps/v1", ("apps", "v1", "Deployment")),
@@ -432,16 +317,11 @@ async fn openapi_tells_of_the_parameters_clients_look_for() {
             .flat_map(|methods| methods.as_object().unwrap())
             .filter(|(_, operation)| operation["x-kubernetes-group-version-kind"] == gvk)
             .collect();
-        assert!(
-            operations.iter().any(|(method, _)| *method == "patch"),
-            "{gvk}"
-        );
+        assert!(operations.iter().any(|(method, _)| *method == "patch"), "{gvk}");
         for (method, operation) in operations {
             let parameters = operation["parameters"].as_array().unwrap();
             let has = |name: &str| {
-                parameters
-                    .iter()
-                    .any(|one| one["name"] == name && one["in"] == "query")
+                parameters.iter().any(|one| one["name"] == name && one["in"] == "query")
             };
             let writes = ["patch", "post", "put"].contains(&method.as_str());
             assert_eq!(has("fieldValidation"), writes, "{gvk} {method}");
@@ -461,10 +341,7 @@ async fn openapi_tells_of_the_parameters_clients_look_for() {
 async fn the_old_openapi_document_describes_nothing_in_both_forms() {
     let server = DevServer::new();
     let json = get(&server, "/openapi/v2").await.json();
-    assert_eq!(
-        (&json["swagger"], &json["paths"]),
-        (&json!("2.0"), &json!({}))
-    );
+    assert_eq!((&json["swagger"], &json["paths"]), (&json!("2.0"), &json!({})));
     for mark in ['@', '.'] {
         let accept = format!("application/com.github.proto-openapi.spec.v2{mark}v1.0+protobuf");
         let protobuf = get_as(&server, "/openapi/v2", &accept).await;
@@ -505,15 +382,7 @@ async fn an_old_openapi_address_leads_to_the_new_document() {
     let found = get(&server, moved.header("location")).await;
     assert_eq!(found.code, 200);
     let plain = get(&server, "/openapi/v3/apis/apps/v1").await;
-    assert_eq!(
-        (plain.body == found.body, plain.header("cache-control")),
-        (true, "")
-    );
+    assert_eq!((plain.body == found.body, plain.header("cache-control")), (true, ""));
     let tag = [("if-none-match", plain.header("etag"))];
-    assert_eq!(
-        ask(&server, "GET", "/openapi/v3/apis/apps/v1", &tag)
-            .await
-            .code,
-        304
-    );
+    assert_eq!(ask(&server, "GET", "/openapi/v3/apis/apps/v1", &tag).await.code, 304);
 }

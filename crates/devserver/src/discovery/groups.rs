@@ -46,33 +46,18 @@ impl<'a> Groups<'a> {
     pub(super) fn of(registry: &'a Registry) -> Self {
         let mut kinds: Vec<&ResourceKind> = registry.iter().map(|kind| &**kind).collect();
         kinds.sort_by_key(|kind| {
-            (
-                rank(&kind.group),
-                Reverse(maturity(&kind.version)),
-                &kind.version,
-                &kind.plural,
-            )
+            (rank(&kind.group), Reverse(maturity(&kind.version)), &kind.version, &kind.plural)
         });
         let mut groups: Vec<Group<'a>> = Vec::new();
         for kind in kinds {
             if groups.last().is_none_or(|group| group.name != kind.group) {
-                groups.push(Group {
-                    name: &kind.group,
-                    versions: Vec::new(),
-                });
+                groups.push(Group { name: &kind.group, versions: Vec::new() });
             }
             let Some(group) = groups.last_mut() else {
                 continue;
             };
-            if group
-                .versions
-                .last()
-                .is_none_or(|version| version.name != kind.version)
-            {
-                group.versions.push(Version {
-                    name: &kind.version,
-                    kinds: Vec::new(),
-                });
+            if group.versions.last().is_none_or(|version| version.name != kind.version) {
+                group.versions.push(Version { name: &kind.version, kinds: Vec::new() });
             }
             if let Some(version) = group.versions.last_mut() {
                 version.kinds.push(kind);
@@ -105,11 +90,7 @@ impl<'a> Groups<'a> {
     }
 
     fn split(&self) -> (&[Group<'a>], &[Group<'a>]) {
-        let legacy = self
-            .0
-            .iter()
-            .take_while(|group| group.name.is_empty())
-            .count();
+        let legacy = self.0.iter().take_while(|group| group.name.is_empty()).count();
         self.0.split_at(legacy)
     }
 }
@@ -121,10 +102,7 @@ impl<'a> Group<'a> {
 
     /// Whether all its kinds are custom resources.
     pub(super) fn is_custom(&self) -> bool {
-        self.versions
-            .iter()
-            .flat_map(|version| &version.kinds)
-            .all(|kind| kind.custom)
+        self.versions.iter().flat_map(|version| &version.kinds).all(|kind| kind.custom)
     }
 
     /// `v1`, or `apps/v1`.
@@ -146,11 +124,7 @@ impl<'a> Group<'a> {
 
 fn rank(group: &str) -> (usize, &str) {
     let place = PREFERENCE.iter().position(|preferred| *preferred == group);
-    let place = if group.is_empty() {
-        0
-    } else {
-        place.map_or(usize::MAX, |place| place + 1)
-    };
+    let place = if group.is_empty() { 0 } else { place.map_or(usize::MAX, |place| place + 1) };
     (place, group)
 }
 
@@ -192,16 +166,7 @@ mod tests {
         versions.reverse();
         versions.sort_by_key(|version| std::cmp::Reverse(maturity(version)));
         assert_eq!(versions, wanted);
-        for odd in [
-            "1",
-            "v",
-            "v01",
-            "vbeta1",
-            "v1beta",
-            "v1rc1",
-            "v+1",
-            "v99999999999999999999",
-        ] {
+        for odd in ["1", "v", "v01", "vbeta1", "v1beta", "v1rc1", "v+1", "v99999999999999999999"] {
             assert_eq!(maturity(odd), None, "{odd}");
         }
     }

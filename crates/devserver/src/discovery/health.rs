@@ -9,14 +9,8 @@ use http::{Response, StatusCode};
 use super::text;
 use crate::protocol::Body;
 
-pub(super) const PATHS: [&str; 6] = [
-    "/healthz",
-    "/healthz/ping",
-    "/livez",
-    "/livez/ping",
-    "/readyz",
-    "/readyz/ping",
-];
+pub(super) const PATHS: [&str; 6] =
+    ["/healthz", "/healthz/ping", "/livez", "/livez/ping", "/readyz", "/readyz/ping"];
 
 const CHECK: &str = "ping";
 
@@ -36,28 +30,17 @@ fn report(name: &str, query: &str) -> String {
     if !pairs.iter().any(|(key, _)| key == "verbose") {
         return "ok".into();
     }
-    let excluded = pairs
-        .iter()
-        .filter(|(key, value)| key == "exclude" && !value.is_empty());
-    let (known, unknown): (Vec<_>, Vec<_>) = excluded
-        .map(|(_, name)| name)
-        .partition(|name| *name == CHECK);
-    let mut report = format!(
-        "[+]{CHECK} {}\n",
-        if known.is_empty() {
-            "ok"
-        } else {
-            "excluded: ok"
-        }
-    );
+    let excluded = pairs.iter().filter(|(key, value)| key == "exclude" && !value.is_empty());
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        excluded.map(|(_, name)| name).partition(|name| *name == CHECK);
+    let mut report =
+        format!("[+]{CHECK} {}\n", if known.is_empty() { "ok" } else { "excluded: ok" });
     if !unknown.is_empty() {
         let names: Vec<String> = unknown.iter().map(|name| format!("{name:?}")).collect();
         let names = names.join(", ");
         // Writing to a string does not fail.
-        let _ = writeln!(
-            report,
-            "warn: some health checks cannot be excluded: no matches for {names}"
-        );
+        let _ =
+            writeln!(report, "warn: some health checks cannot be excluded: no matches for {names}");
     }
     report + name + " check passed\n"
 }

@@ -93,36 +93,21 @@ struct ApiResource<'a> {
 }
 
 pub(super) fn root(groups: &Groups<'_>) -> RootPaths {
-    let fixed = [
-        "/api",
-        "/apis",
-        "/apis/",
-        "/openapi/v3",
-        "/openapi/v3/",
-        "/version",
-    ];
+    let fixed = ["/api", "/apis", "/apis/", "/openapi/v3", "/openapi/v3/", "/version"];
     let mut paths: Vec<String> = fixed.map(str::to_owned).into();
     paths.extend(health::PATHS.iter().map(|path| (*path).to_owned()));
     for group in groups.iter() {
         if !group.name.is_empty() {
             paths.push(format!("/apis/{}", group.name));
         }
-        paths.extend(
-            group
-                .versions
-                .iter()
-                .map(|version| format!("/{}", group.path(version))),
-        );
+        paths.extend(group.versions.iter().map(|version| format!("/{}", group.path(version))));
     }
     paths.sort();
     RootPaths { paths }
 }
 
 pub(super) fn core<'a>(groups: &'a Groups<'a>, address: Option<&'a str>) -> ApiVersions<'a> {
-    let everywhere = |server_address| ServerAddress {
-        client_cidr: "0.0.0.0/0",
-        server_address,
-    };
+    let everywhere = |server_address| ServerAddress { client_cidr: "0.0.0.0/0", server_address };
     let versions = groups.core().iter().flat_map(|group| &group.versions);
     ApiVersions {
         kind: "APIVersions",
@@ -133,11 +118,7 @@ pub(super) fn core<'a>(groups: &'a Groups<'a>, address: Option<&'a str>) -> ApiV
 
 pub(super) fn groups<'a>(groups: &'a Groups<'a>) -> ApiGroupList<'a> {
     // A list's items do not repeat the type.
-    let item = |group| ApiGroup {
-        kind: None,
-        api_version: None,
-        ..self::group(group)
-    };
+    let item = |group| ApiGroup { kind: None, api_version: None, ..self::group(group) };
     ApiGroupList {
         kind: "APIGroupList",
         api_version: "v1",
@@ -165,11 +146,7 @@ pub(super) fn resources<'a>(group: &Group<'a>, version: &Version<'a>) -> ApiReso
         kind: "APIResourceList",
         api_version: Some("v1").filter(|_| !group.name.is_empty()),
         group_version: group.group_version(version),
-        resources: version
-            .kinds
-            .iter()
-            .flat_map(|kind| entries(kind))
-            .collect(),
+        resources: version.kinds.iter().flat_map(|kind| entries(kind)).collect(),
     }
 }
 
@@ -196,7 +173,5 @@ fn entries(kind: &ResourceKind) -> Vec<ApiResource<'_>> {
         short_names: &[],
         categories: &[],
     };
-    std::iter::once(itself)
-        .chain(entry::subresources(kind).into_iter().map(subresource))
-        .collect()
+    std::iter::once(itself).chain(entry::subresources(kind).into_iter().map(subresource)).collect()
 }

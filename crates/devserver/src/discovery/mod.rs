@@ -96,12 +96,8 @@ impl<'a> Document<'a> {
     }
 
     fn open_api(groups: &'a Groups<'a>, group: &str, version: &str) -> Self {
-        let found = groups
-            .get(group)
-            .and_then(|group| Some((group, group.version(version)?)));
-        found.map_or(Self::UnknownText, |(group, version)| {
-            Self::OpenApi(group, version)
-        })
+        let found = groups.get(group).and_then(|group| Some((group, group.version(version)?)));
+        found.map_or(Self::UnknownText, |(group, version)| Self::OpenApi(group, version))
     }
 
     fn write(self, groups: &Groups<'_>, parts: &Parts) -> Response<Body> {
@@ -134,11 +130,7 @@ impl<'a> Document<'a> {
 /// Where the client believes the server to be: all that is known without sockets.
 fn address(parts: &Parts) -> Option<&str> {
     let host = || parts.headers.get(HOST).and_then(|host| host.to_str().ok());
-    parts
-        .uri
-        .authority()
-        .map(|authority| authority.as_str())
-        .or_else(host)
+    parts.uri.authority().map(|authority| authority.as_str()).or_else(host)
 }
 
 fn json<T: Serialize>(document: &T) -> Response<Body> {
@@ -152,10 +144,7 @@ fn text(code: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
     let mut answer = Response::new(Body::whole(text));
     *answer.status_mut() = code;
     let headers = answer.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(
         HeaderName::from_static("x-content-type-options"),
         HeaderValue::from_static("nosniff"),

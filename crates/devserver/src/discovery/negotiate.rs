@@ -20,22 +20,14 @@ pub(super) enum Form {
 /// The form of the first clause that can be had, by quality and then by place; `None` if there is no such
 /// clause.
 pub(super) fn form(headers: &HeaderMap, offer: Offer) -> Option<Form> {
-    let values = headers
-        .get_all(ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    let mut clauses: Vec<Clause<'_>> = values
-        .flat_map(|value| value.split(','))
-        .filter_map(Clause::parse)
-        .collect();
+    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut clauses: Vec<Clause<'_>> =
+        values.flat_map(|value| value.split(',')).filter_map(Clause::parse).collect();
     if clauses.is_empty() {
         return Some(Form::Json);
     }
     clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
-    clauses
-        .iter()
-        .filter(|clause| clause.quality > 0.0)
-        .find_map(|clause| clause.form(offer))
+    clauses.iter().filter(|clause| clause.quality > 0.0).find_map(|clause| clause.form(offer))
 }
 
 pub(super) fn refusal(offer: Offer) -> StatusError {
@@ -62,22 +54,13 @@ impl<'a> Clause<'a> {
     fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);
         let media_type = parts.next().filter(|media_type| !media_type.is_empty())?;
-        let mut clause = Self {
-            media_type,
-            quality: 1.0,
-            group: "",
-            version: "",
-            form: "",
-        };
+        let mut clause = Self { media_type, quality: 1.0, group: "", version: "", form: "" };
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
             let value = value.trim().trim_matches('"');
             match name.trim() {
                 "q" => {
-                    clause.quality = value
-                        .parse()
-                        .ok()
-                        .filter(|q: &f32| q.is_finite())
-                        .unwrap_or(0.0)
+                    clause.quality =
+                        value.parse().ok().filter(|q: &f32| q.is_finite()).unwrap_or(0.0)
                 }
                 "g" => clause.group = value,
                 "v" => clause.version = value,
@@ -91,10 +74,7 @@ impl<'a> Clause<'a> {
 
     fn form(&self, offer: Offer) -> Option<Form> {
         let json = ["application/json", "application/*", "*/*"];
-        if !json
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(self.media_type))
-        {
+        if !json.iter().any(|known| known.eq_ignore_ascii_case(self.media_type)) {
             return None;
         }
         match (self.group, self.version, self.form) {
@@ -135,18 +115,12 @@ mod tests {
                 "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json",
                 Some(Form::Json),
             ),
-            (
-                "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList",
-                None,
-            ),
+            ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList", None),
             (
                 "application/json;q=0.1,application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
                 Some(Form::Aggregated),
             ),
-            (
-                "application/vnd.kubernetes.protobuf, application/json",
-                Some(Form::Json),
-            ),
+            ("application/vnd.kubernetes.protobuf, application/json", Some(Form::Json)),
             ("application/json;q=0", None),
             ("text/plain", None),
             ("", Some(Form::Json)),

@@ -138,10 +138,7 @@ impl Fault {
 
 impl Faults {
     pub(crate) fn of(registry: Arc<RwLock<Arc<Registry>>>) -> Self {
-        Self {
-            registry,
-            rules: Arc::default(),
-        }
+        Self { registry, rules: Arc::default() }
     }
 
     /// Adds a fault, which stays when the handle is dropped. Where several match a request, each counts it, and all
@@ -153,15 +150,9 @@ impl Faults {
     pub fn inject(&self, mut fault: Fault) -> Result<FaultHandle, Error> {
         let registry = self.registry.read().clone();
         fault.resource = aim::resolve(&registry, &fault.verb, &fault.resource)?;
-        let rule = Arc::new(Rule {
-            fault,
-            seen: AtomicU32::new(0),
-        });
+        let rule = Arc::new(Rule { fault, seen: AtomicU32::new(0) });
         self.rules.lock().push(rule.clone());
-        Ok(FaultHandle {
-            faults: self.clone(),
-            rule,
-        })
+        Ok(FaultHandle { faults: self.clone(), rule })
     }
 
     /// Takes all faults back.
@@ -176,10 +167,7 @@ impl Faults {
         }
         let resource = target.resource();
         let mut all = Effects::default();
-        for rule in rules
-            .iter()
-            .filter(|rule| rule.fault.matches(verb.as_str(), &resource))
-        {
+        for rule in rules.iter().filter(|rule| rule.fault.matches(verb.as_str(), &resource)) {
             let seen = rule.seen.fetch_add(1, Ordering::Relaxed);
             let fault = &rule.fault;
             if seen >= fault.skip && seen - fault.skip < fault.times {
@@ -204,19 +192,12 @@ impl FaultHandle {
     /// How many requests have met the fault.
     pub fn hits(&self) -> u32 {
         let fault = &self.rule.fault;
-        self.rule
-            .seen
-            .load(Ordering::Relaxed)
-            .saturating_sub(fault.skip)
-            .min(fault.times)
+        self.rule.seen.load(Ordering::Relaxed).saturating_sub(fault.skip).min(fault.times)
     }
 
     /// Takes the fault back.
     pub fn remove(self) {
-        self.faults
-            .rules
-            .lock()
-            .retain(|rule| !Arc::ptr_eq(rule, &self.rule));
+        self.faults.rules.lock().retain(|rule| !Arc::ptr_eq(rule, &self.rule));
     }
 }
 

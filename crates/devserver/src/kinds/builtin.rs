@@ -14,10 +14,7 @@ pub(super) fn table() -> Vec<ResourceKind> {
     vec![
         ResourceKind {
             short_names: names(&["cm"]),
-            rules: Rules {
-                validate: validation::config_map,
-                ..Rules::PLAIN
-            },
+            rules: Rules { validate: validation::config_map, ..Rules::PLAIN },
             ..plain("", "v1", "ConfigMap", "configmaps", Namespaced)
         },
         ResourceKind {
@@ -53,11 +50,7 @@ pub(super) fn table() -> Vec<ResourceKind> {
             short_names: names(&["no"]),
             status: true,
             fields: fields(&[("spec.unschedulable", "false")]),
-            rules: Rules {
-                keeps_status: true,
-                defaults: defaults::node,
-                ..Rules::PLAIN
-            },
+            rules: Rules { keeps_status: true, defaults: defaults::node, ..Rules::PLAIN },
             ..plain("", "v1", "Node", "nodes", Cluster)
         },
         ResourceKind {
@@ -98,11 +91,7 @@ pub(super) fn table() -> Vec<ResourceKind> {
         },
         ResourceKind {
             short_names: names(&["sa"]),
-            rules: Rules {
-                unconditional_update: false,
-                returns_deleted: true,
-                ..Rules::PLAIN
-            },
+            rules: Rules { unconditional_update: false, returns_deleted: true, ..Rules::PLAIN },
             ..plain("", "v1", "ServiceAccount", "serviceaccounts", Namespaced)
         },
         ResourceKind {
@@ -151,19 +140,12 @@ pub(super) fn table() -> Vec<ResourceKind> {
             ..plain("apps", "v1", "ReplicaSet", "replicasets", Namespaced)
         },
         ResourceKind {
-            rules: Rules {
-                unconditional_update: false,
-                create_on_update: true,
-                ..Rules::PLAIN
-            },
+            rules: Rules { unconditional_update: false, create_on_update: true, ..Rules::PLAIN },
             ..plain("coordination.k8s.io", "v1", "Lease", "leases", Namespaced)
         },
         ResourceKind {
             short_names: names(&["ev"]),
-            fields: event_fields(
-                "regarding",
-                &[("reportingController", "reportingComponent")],
-            ),
+            fields: event_fields("regarding", &[("reportingController", "reportingComponent")]),
             rules: Rules {
                 create_on_update: true,
                 defaults: defaults::event,
@@ -219,15 +201,7 @@ fn fields(fields: &[(&'static str, &'static str)]) -> Vec<SelectableField> {
 
 /// The fields of events, as one of the two versions names them, with pairs of label and stored path.
 fn event_fields(object: &str, more: &[(&'static str, &'static str)]) -> Vec<SelectableField> {
-    let parts = [
-        "kind",
-        "namespace",
-        "name",
-        "uid",
-        "apiVersion",
-        "resourceVersion",
-        "fieldPath",
-    ];
+    let parts = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
     let of_object = parts.map(|part| SelectableField {
         label: format!("{object}.{part}").into(),
         source: FieldSource::Path(format!("involvedObject.{part}").into(), ""),
@@ -241,10 +215,7 @@ fn event_fields(object: &str, more: &[(&'static str, &'static str)]) -> Vec<Sele
         },
     };
     let both = [("reason", "reason"), ("type", "type")];
-    of_object
-        .into_iter()
-        .chain(both.into_iter().chain(more.iter().copied()).map(plain))
-        .collect()
+    of_object.into_iter().chain(both.into_iter().chain(more.iter().copied()).map(plain)).collect()
 }
 
 fn workload_scale() -> ScalePaths {

@@ -35,24 +35,16 @@ impl Conversion {
     pub(crate) fn to_stored(&self, mut object: Unstructured) -> Unstructured {
         object.types.api_version = self.stored_api_version.to_owned();
         object.fields = rename(object.fields, |name| {
-            self.names
-                .iter()
-                .find(|(_, served)| *served == name)
-                .map(|(stored, _)| *stored)
+            self.names.iter().find(|(_, served)| *served == name).map(|(stored, _)| *stored)
         });
         object
     }
 
     pub(crate) fn to_served(&self, mut object: Unstructured, api_version: String) -> Unstructured {
         object.types.api_version = api_version;
-        object
-            .fields
-            .retain(|name, value| *value != "" || !self.optional.contains(&name.as_str()));
+        object.fields.retain(|name, value| *value != "" || !self.optional.contains(&name.as_str()));
         object.fields = rename(object.fields, |name| {
-            self.names
-                .iter()
-                .find(|(stored, _)| *stored == name)
-                .map(|(_, served)| *served)
+            self.names.iter().find(|(stored, _)| *stored == name).map(|(_, served)| *served)
         });
         object
     }

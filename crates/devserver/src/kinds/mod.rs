@@ -60,13 +60,8 @@ pub(crate) enum Subresource {
 }
 
 impl Subresource {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Status,
-        Self::Scale,
-        Self::Binding,
-        Self::Eviction,
-        Self::Finalize,
-    ];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Status, Self::Scale, Self::Binding, Self::Eviction, Self::Finalize];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -88,9 +83,7 @@ impl Subresource {
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|subresource| subresource.as_str() == text)
+        Self::ALL.into_iter().find(|subresource| subresource.as_str() == text)
     }
 }
 
@@ -237,26 +230,12 @@ impl ResourceKind {
     /// What can be asked of it, in the order in which a real server lists it.
     pub(crate) fn verbs(&self) -> Vec<&'static str> {
         let verbs = match self.custom {
-            true => [
-                "delete",
-                "deletecollection",
-                "get",
-                "list",
-                "patch",
-                "create",
-                "update",
-                "watch",
-            ],
-            false => [
-                "create",
-                "delete",
-                "deletecollection",
-                "get",
-                "list",
-                "patch",
-                "update",
-                "watch",
-            ],
+            true => {
+                ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+            }
+            false => {
+                ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+            }
         };
         verbs
             .into_iter()

@@ -46,8 +46,7 @@ impl Registry {
             Some(stored) if !kind.stored_elsewhere => *stored = kind.clone(),
             Some(_) => {}
         }
-        self.in_order
-            .retain(|held| path_of(&held.group, &held.version, &held.plural) != path);
+        self.in_order.retain(|held| path_of(&held.group, &held.version, &held.plural) != path);
         self.in_order.push(kind.clone());
         self.by_path.insert(path, kind.clone());
         kind

@@ -21,9 +21,7 @@ const PIECE: usize = 64 << 10;
 pub(crate) fn json(code: StatusCode, bytes: Bytes) -> Response<Body> {
     let mut answer = Response::new(Body::whole(bytes));
     *answer.status_mut() = code;
-    answer
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }
 
@@ -71,9 +69,7 @@ pub(crate) fn failure(error: &StatusError) -> Response<Body> {
     let bytes = serde_json::to_vec(error.status()).unwrap_or_default();
     let mut answer = json(code, bytes.into());
     if let Some(wait) = error.retry_after() {
-        answer
-            .headers_mut()
-            .insert(RETRY_AFTER, wait.as_secs().into());
+        answer.headers_mut().insert(RETRY_AFTER, wait.as_secs().into());
     }
     answer
 }
@@ -97,25 +93,16 @@ pub(crate) fn list(
         api_version: String,
         metadata: &'a ListMeta,
     }
-    let head = Head {
-        kind: format!("{}List", kind.kind),
-        api_version: kind.api_version(),
-        metadata,
-    };
+    let head =
+        Head { kind: format!("{}List", kind.kind), api_version: kind.api_version(), metadata };
     let mut head = serde_json::to_vec(&head).map_err(failure::internal)?;
     head.pop(); // the closing brace
     head.extend_from_slice(b",\"items\":[");
 
-    let items: Vec<Bytes> = items
-        .iter()
-        .map(|stored| served_bytes(kind, stored))
-        .collect::<Result<_>>()?;
+    let items: Vec<Bytes> =
+        items.iter().map(|stored| served_bytes(kind, stored)).collect::<Result<_>>()?;
     // Items of built-in kinds do not repeat the type, those of custom kinds do.
-    let skipped = if kind.custom {
-        1
-    } else {
-        encoding::type_prefix(kind).len()
-    };
+    let skipped = if kind.custom { 1 } else { encoding::type_prefix(kind).len() };
     let items_length: usize = items.iter().map(|item| item.len() - skipped + 1).sum();
     let length = head.len() + items_length + items.len().saturating_sub(1) + 2;
     let pieces = Pieces {

@@ -21,19 +21,13 @@ pub struct Body {
 
 enum Content {
     Whole(Bytes),
-    Pieces {
-        pieces: Box<dyn Iterator<Item = Bytes> + Send>,
-        left: u64,
-    },
+    Pieces { pieces: Box<dyn Iterator<Item = Bytes> + Send>, left: u64 },
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
 impl Body {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self {
-            content: Content::Whole(bytes.into()),
-            cut_after: None,
-        }
+        Self { content: Content::Whole(bytes.into()), cut_after: None }
     }
 
     /// Pieces of `length` bytes together.
@@ -42,19 +36,13 @@ impl Body {
         length: u64,
     ) -> Self {
         Self {
-            content: Content::Pieces {
-                pieces: Box::new(pieces),
-                left: length,
-            },
+            content: Content::Pieces { pieces: Box::new(pieces), left: length },
             cut_after: None,
         }
     }
 
     pub(crate) fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self {
-            content: Content::Stream(Box::pin(stream)),
-            cut_after: None,
-        }
+        Self { content: Content::Stream(Box::pin(stream)), cut_after: None }
     }
 
     pub(crate) fn cut_after(mut self, bytes: u64) -> Self {

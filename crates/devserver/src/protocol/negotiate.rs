@@ -13,22 +13,14 @@ pub(crate) fn check_accept(headers: &HeaderMap) -> Result<()> {
     let mut asked = false;
     for value in headers.get_all(ACCEPT) {
         let Ok(text) = value.to_str() else { continue };
-        for clause in text
-            .split(',')
-            .map(str::trim)
-            .filter(|clause| !clause.is_empty())
-        {
+        for clause in text.split(',').map(str::trim).filter(|clause| !clause.is_empty()) {
             asked = true;
             if accepts_json(clause) {
                 return Ok(());
             }
         }
     }
-    if asked {
-        Err(failure::not_acceptable())
-    } else {
-        Ok(())
-    }
+    if asked { Err(failure::not_acceptable()) } else { Ok(()) }
 }
 
 fn accepts_json(clause: &str) -> bool {

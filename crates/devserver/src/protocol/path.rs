@@ -51,17 +51,11 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
         ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
         _ => return Ok(Route::Other),
     };
-    if rest
-        .iter()
-        .any(|segment| segment.is_empty() || segment.contains('/'))
-    {
+    if rest.iter().any(|segment| segment.is_empty() || segment.contains('/')) {
         return Err(failure::no_such_path());
     }
     let find = |plural: &str| {
-        registry
-            .find(group, version, plural)
-            .cloned()
-            .ok_or_else(failure::no_such_path)
+        registry.find(group, version, plural).cloned().ok_or_else(failure::no_such_path)
     };
     let (namespace, rest) = match rest {
         ["watch", ..] if registry.find(group, version, "watch").is_none() => {
@@ -99,12 +93,7 @@ pub(crate) fn route(path: &str, registry: &Registry) -> Result<Route> {
             failure::bad_request(format!("Name parameter invalid: {name:?}: {why}"))
         })?;
     }
-    Ok(Route::Resource(Target {
-        kind,
-        namespace,
-        name,
-        subresource,
-    }))
+    Ok(Route::Resource(Target { kind, namespace, name, subresource }))
 }
 
 /// What a kubelet would do is not pretended, and said, as people try it.

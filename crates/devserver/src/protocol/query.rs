@@ -6,11 +6,7 @@ pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     pub(crate) fn parse(text: &str) -> Self {
-        Self(
-            form_urlencoded::parse(text.as_bytes())
-                .into_owned()
-                .collect(),
-        )
+        Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
     }
 
     /// The first value; an empty one counts as none.
@@ -19,17 +15,11 @@ impl Query {
     }
 
     fn first(&self, name: &str) -> Option<&str> {
-        self.0
-            .iter()
-            .find(|(given, _)| given == name)
-            .map(|(_, value)| value.as_str())
+        self.0.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0
-            .iter()
-            .filter(move |(given, _)| given == name)
-            .map(|(_, value)| value.as_str())
+        self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
     /// Given in whatever way but `false` and `0` means yes.

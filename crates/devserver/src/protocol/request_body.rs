@@ -22,10 +22,7 @@ where
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.as_mut().frame().await {
-        let Ok(data) = frame
-            .map_err(|error| Error::request_body(error.into()))?
-            .into_data()
-        else {
+        let Ok(data) = frame.map_err(|error| Error::request_body(error.into()))?.into_data() else {
             continue;
         };
         total += data.len();

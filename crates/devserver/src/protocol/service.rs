@@ -103,9 +103,7 @@ where
 
 /// There is one user, who may do everything. To answer him in another's place would show what that other may not see.
 fn impersonation(headers: &http::HeaderMap) -> Option<StatusError> {
-    let header = headers
-        .keys()
-        .find(|name| name.as_str().starts_with("impersonate-"))?;
+    let header = headers.keys().find(|name| name.as_str().starts_with("impersonate-"))?;
     Some(failure::not_implemented(format!(
         "the development server knows no users, so nobody can be impersonated (header {header})"
     )))
@@ -121,14 +119,7 @@ fn dispatch(
 ) -> Result<Response<Body>> {
     negotiate::check_accept(headers)?;
     let body = request_document::read(verb, target, headers, body)?;
-    api::dispatch(&Call {
-        server: inner,
-        verb,
-        target,
-        query,
-        headers,
-        body,
-    })
+    api::dispatch(&Call { server: inner, verb, target, query, headers, body })
 }
 
 async fn before(effects: &Effects) -> std::result::Result<Option<Response<Body>>, Error> {
@@ -136,18 +127,14 @@ async fn before(effects: &Effects) -> std::result::Result<Option<Response<Body>>
         tokio::time::sleep(delay).await;
     }
     if effects.drop_request {
-        return Err(Error::fault(
-            "the connection was dropped before the request was read",
-        ));
+        return Err(Error::fault("the connection was dropped before the request was read"));
     }
     Ok(effects.answer.as_ref().map(answer::failure))
 }
 
 fn after(effects: &Effects, answer: Response<Body>) -> std::result::Result<Response<Body>, Error> {
     if effects.lose_answer {
-        return Err(Error::fault(
-            "the connection was dropped after the request was carried out",
-        ));
+        return Err(Error::fault("the connection was dropped after the request was carried out"));
     }
     match effects.cut_after {
         Some(bytes) => Ok(answer.map(|body| body.cut_after(bytes))),

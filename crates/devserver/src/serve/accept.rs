@@ -45,10 +45,7 @@ pub(super) async fn all<T, F>(
 
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
-    matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
-    )
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
 #[cfg(test)]
@@ -65,11 +62,7 @@ mod tests {
         let mut results = std::collections::VecDeque::new();
         results.push_back(Err(io::ErrorKind::ConnectionAborted.into()));
         results.extend((0..10).map(|_| Err(io::Error::from_raw_os_error(TOO_MANY_FILES))));
-        results.extend([
-            Ok(1),
-            Err(io::Error::from_raw_os_error(TOO_MANY_FILES)),
-            Ok(2),
-        ]);
+        results.extend([Ok(1), Err(io::Error::from_raw_os_error(TOO_MANY_FILES)), Ok(2)]);
         let started = Instant::now();
         let mut seen = Vec::new();
         let accept = || {

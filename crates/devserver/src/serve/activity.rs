@@ -26,14 +26,8 @@ pub(super) struct Busy(Activity);
 
 impl Activity {
     pub(super) fn new() -> Self {
-        let state = Mutex::new(State {
-            requests: 0,
-            last: Instant::now(),
-        });
-        Self(Arc::new(Shared {
-            state,
-            ended: Notify::new(),
-        }))
+        let state = Mutex::new(State { requests: 0, last: Instant::now() });
+        Self(Arc::new(Shared { state, ended: Notify::new() }))
     }
 
     pub(super) fn begin(&self) -> Busy {

@@ -19,12 +19,8 @@ impl Token {
     pub(super) fn random() -> Result<Self, Error> {
         let mut bytes = [0; RANDOM_BYTES];
         let random = ring::default_provider().secure_random;
-        random
-            .fill(&mut bytes)
-            .map_err(|_| Error::no_random_bytes())?;
-        Ok(Self(
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ))
+        random.fill(&mut bytes).map_err(|_| Error::no_random_bytes())?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
     /// One that clients can send in a header.
@@ -49,20 +45,13 @@ impl Token {
             Some(given) => self.is(given),
             None => is_open(request),
         };
-        if allowed {
-            Ok(())
-        } else {
-            Err(StatusError::of(Reason::Unauthorized, "Unauthorized"))
-        }
+        if allowed { Ok(()) } else { Err(StatusError::of(Reason::Unauthorized, "Unauthorized")) }
     }
 
     /// In a time that does not depend on where they differ.
     fn is(&self, given: &[u8]) -> bool {
         let own = self.0.as_bytes();
-        let differing = own
-            .iter()
-            .zip(given)
-            .fold(0, |differing, (a, b)| differing | (a ^ b));
+        let differing = own.iter().zip(given).fold(0, |differing, (a, b)| differing | (a ^ b));
         own.len() == given.len() && differing == 0
     }
 }
@@ -77,9 +66,7 @@ fn is_open<B>(request: &Request<B>) -> bool {
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let value = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, rest) = value.split_at_checked(7)?;
-    scheme
-        .eq_ignore_ascii_case(b"bearer ")
-        .then(|| rest.trim_ascii())
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| rest.trim_ascii())
 }
 
 #[cfg(test)]
@@ -91,9 +78,7 @@ mod tests {
         if let Some(value) = authorization {
             request = request.header(AUTHORIZATION, value);
         }
-        token
-            .check(&request.body(()).unwrap())
-            .map_or_else(|refusal| refusal.code(), |()| 200)
+        token.check(&request.body(()).unwrap()).map_or_else(|refusal| refusal.code(), |()| 200)
     }
 
     #[test]

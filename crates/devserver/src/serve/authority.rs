@@ -72,18 +72,12 @@ fn make(address: IpAddr) -> Result<Authority, rcgen::Error> {
     serving.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let certificate = serving.signed_by(&key, &issuer)?.der().clone();
     let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-    Ok(Authority {
-        ca_pem,
-        certificate,
-        key,
-    })
+    Ok(Authority { ca_pem, certificate, key })
 }
 
 fn parameters(names: Vec<String>, common_name: &str) -> Result<CertificateParams, rcgen::Error> {
     let mut parameters = CertificateParams::new(names)?;
-    parameters
-        .distinguished_name
-        .push(DnType::CommonName, common_name);
+    parameters.distinguished_name.push(DnType::CommonName, common_name);
     let now = SystemTime::now();
     // A day back, for clients whose clock is behind.
     parameters.not_before = now.checked_sub(DAY).unwrap_or(now).into();

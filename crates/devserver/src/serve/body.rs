@@ -22,13 +22,7 @@ pub(super) struct Served<B> {
 
 impl<B> Served<B> {
     pub(super) fn new(body: B, stop: CancellationToken, busy: Busy) -> Self {
-        Self {
-            body,
-            stopped: None,
-            stop,
-            ended: false,
-            _busy: busy,
-        }
+        Self { body, stopped: None, stop, ended: false, _busy: busy }
     }
 }
 
@@ -48,9 +42,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Served<B> {
             return Poll::Ready(frame);
         }
         let stop = &this.stop;
-        let stopped = this
-            .stopped
-            .get_or_insert_with(|| Box::pin(stop.clone().cancelled_owned()));
+        let stopped = this.stopped.get_or_insert_with(|| Box::pin(stop.clone().cancelled_owned()));
         if stopped.as_mut().poll(context).is_pending() {
             return Poll::Pending;
         }

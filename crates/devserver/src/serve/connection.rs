@@ -127,23 +127,13 @@ impl<S: ApiService> Connections<S> {
                 .keep_alive_interval(PING_PERIOD)
                 .keep_alive_timeout(PING_TIMEOUT)
                 .serve_connection(stream, service);
-            self.drive(
-                connection,
-                |connection| connection.graceful_shutdown(),
-                &activity,
-            )
-            .await;
+            self.drive(connection, |connection| connection.graceful_shutdown(), &activity).await;
         } else {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(self.options.header_timeout)
                 .serve_connection(stream, service);
-            self.drive(
-                connection,
-                |connection| connection.graceful_shutdown(),
-                &activity,
-            )
-            .await;
+            self.drive(connection, |connection| connection.graceful_shutdown(), &activity).await;
         }
     }
 
@@ -157,10 +147,7 @@ impl<S: ApiService> Connections<S> {
             Ok(answer) => answer,
             Err(_) => {
                 let message = "Timeout: request did not complete within the allotted timeout";
-                Ok(protocol::failure(&StatusError::of(
-                    Reason::Timeout,
-                    message,
-                )))
+                Ok(protocol::failure(&StatusError::of(Reason::Timeout, message)))
             }
         }
     }
@@ -198,10 +185,7 @@ impl<S: ApiService> Connections<S> {
 /// The answer to `HEAD`: over HTTP/2 a body would be a breach of protocol.
 fn without_body(mut answer: Response<Body>) -> Response<Body> {
     if let Some(length) = answer.body().size_hint().exact() {
-        answer
-            .headers_mut()
-            .entry(CONTENT_LENGTH)
-            .or_insert(HeaderValue::from(length));
+        answer.headers_mut().entry(CONTENT_LENGTH).or_insert(HeaderValue::from(length));
     }
     answer.map(|_| Body::whole(""))
 }

@@ -73,13 +73,8 @@ async fn serve<S: connection::ApiService>(
     let address = listener.local_addr().map_err(cannot_listen)?;
 
     let serving = Serving::new(address, ca_pem, token.clone(), options.shutdown_timeout);
-    let connections = Arc::new(Connections {
-        service,
-        token,
-        tls,
-        options,
-        tasks: serving.tasks(),
-    });
+    let connections =
+        Arc::new(Connections { service, token, tls, options, tasks: serving.tasks() });
     let stop = connections.tasks.stop.clone();
     let tasks = connections.tasks.clone();
     tasks.spawn(async move {

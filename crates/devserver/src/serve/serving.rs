@@ -43,13 +43,7 @@ impl Serving {
             kill: CancellationToken::new(),
             tracker: TaskTracker::new(),
         };
-        Self {
-            address,
-            ca_pem,
-            token,
-            shutdown_timeout,
-            tasks,
-        }
+        Self { address, ca_pem, token, shutdown_timeout, tasks }
     }
 
     pub(super) fn tasks(&self) -> Tasks {
@@ -94,10 +88,7 @@ impl Serving {
     pub async fn shutdown(self) {
         self.tasks.stop.cancel();
         self.tasks.tracker.close();
-        if tokio::time::timeout(self.shutdown_timeout, self.tasks.tracker.wait())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(self.shutdown_timeout, self.tasks.tracker.wait()).await.is_err() {
             tracing::debug!("requests did not end in time; breaking their connections");
             self.tasks.kill.cancel();
             self.tasks.tracker.wait().await;

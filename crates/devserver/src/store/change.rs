@@ -55,13 +55,7 @@ impl Change {
         object: Arc<Stored>,
         previous: Option<Arc<Stored>>,
     ) -> Self {
-        Self {
-            key,
-            kind,
-            object,
-            previous,
-            left: OnceLock::new(),
-        }
+        Self { key, kind, object, previous, left: OnceLock::new() }
     }
 
     pub(crate) fn revision(&self) -> u64 {

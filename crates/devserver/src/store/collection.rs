@@ -62,30 +62,20 @@ impl Collection {
         started: bool,
         limit: usize,
     ) -> Result<Vec<Arc<Change>>, TooOld> {
-        let oldest = if started {
-            self.dropped
-        } else {
-            self.compacted
-        };
+        let oldest = if started { self.dropped } else { self.compacted };
         if revision < oldest {
             return Err(TooOld { oldest });
         }
-        let start = self
-            .changes
-            .partition_point(|change| change.revision() <= revision);
+        let start = self.changes.partition_point(|change| change.revision() <= revision);
         Ok(self.changes.range(start..).take(limit).cloned().collect())
     }
 
     pub(super) fn at(&self, revision: u64) -> Result<Objects, TooOld> {
         if revision < self.compacted {
-            return Err(TooOld {
-                oldest: self.compacted,
-            });
+            return Err(TooOld { oldest: self.compacted });
         }
         let mut objects = self.objects.clone();
-        let start = self
-            .changes
-            .partition_point(|change| change.revision() <= revision);
+        let start = self.changes.partition_point(|change| change.revision() <= revision);
         for change in self.changes.range(start..).rev() {
             match &change.previous {
                 Some(previous) => objects.insert(change.key.clone(), previous.clone()),

@@ -48,15 +48,9 @@ pub(crate) struct State {
 impl Store {
     /// An empty store that keeps `history` changes a resource and counts on from `revision`.
     pub(crate) fn new(registry: &Registry, revision: u64, history: usize) -> Self {
-        let mut state = State {
-            revision: revision.max(1),
-            collections: Vec::new(),
-            history,
-        };
+        let mut state = State { revision: revision.max(1), collections: Vec::new(), history };
         state.cover(registry);
-        Self {
-            state: Mutex::new(state),
-        }
+        Self { state: Mutex::new(state) }
     }
 
     /// The lock over everything. It is never held across an await.
@@ -71,9 +65,7 @@ impl State {
         for (index, kind) in registry.collections().iter().enumerate() {
             match self.collections.get_mut(index) {
                 Some(held) => held.kind = kind.clone(),
-                None => self
-                    .collections
-                    .push(Collection::new(kind.clone(), self.revision)),
+                None => self.collections.push(Collection::new(kind.clone(), self.revision)),
             }
         }
     }
@@ -129,23 +121,11 @@ impl State {
         let key: Arc<str> = key_of(object.namespace(), object.name()).into();
         object.metadata.resource_version = Some(revision.to_string());
         let previous = collection.objects.get(&key).cloned();
-        let change_kind = if previous.is_some() {
-            ChangeKind::Modified
-        } else {
-            ChangeKind::Added
-        };
-        let stored = Arc::new(Stored::new(
-            &collection.kind,
-            change_kind,
-            revision,
-            object,
-        )?);
+        let change_kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+        let stored = Arc::new(Stored::new(&collection.kind, change_kind, revision, object)?);
         collection.objects.insert(key.clone(), stored.clone());
         self.revision = revision;
-        collection.record(
-            Change::new(key, change_kind, stored.clone(), previous),
-            self.history,
-        );
+        collection.record(Change::new(key, change_kind, stored.clone(), previous), self.history);
         Ok(stored)
     }
 
@@ -159,12 +139,7 @@ impl State {
         let (key, previous) = (key.clone(), previous.clone());
         let mut object = previous.decode()?;
         object.metadata.resource_version = Some(revision.to_string());
-        let last = Arc::new(Stored::new(
-            &collection.kind,
-            ChangeKind::Deleted,
-            revision,
-            object,
-        )?);
+        let last = Arc::new(Stored::new(&collection.kind, ChangeKind::Deleted, revision, object)?);
         collection.objects.remove(&key);
         self.revision = revision;
         collection.record(
@@ -177,9 +152,7 @@ impl State {
     /// Forgets all history, as a compaction of etcd would.
     pub(crate) fn compact(&mut self) {
         let revision = self.revision;
-        self.collections
-            .iter_mut()
-            .for_each(|collection| collection.compact(revision));
+        self.collections.iter_mut().for_each(|collection| collection.compact(revision));
     }
 }
 

@@ -34,11 +34,7 @@ fn an_older_state_is_the_newest_with_the_changes_taken_back() {
     state.put(&kind, object("a", 3)).unwrap();
     expected.push((105, vec!["lab/a", "lab/b"]));
     for (revision, wanted) in expected {
-        assert_eq!(
-            names(&state.snapshot_at(&kind, revision).unwrap()),
-            wanted,
-            "at {revision}"
-        );
+        assert_eq!(names(&state.snapshot_at(&kind, revision).unwrap()), wanted, "at {revision}");
     }
     let at_103 = state.snapshot_at(&kind, 103).unwrap();
     assert_eq!(at_103.get("lab/a").unwrap().bytes(), changed.bytes());
@@ -52,14 +48,7 @@ fn the_ring_is_bounded_and_says_what_it_lost() {
         state.put(&kind, object("a", value)).unwrap();
     }
     // 101 to 105 were made; 103 to 105 are held, so that going on from 102 is the oldest possible.
-    assert_eq!(
-        state
-            .changes_after(&kind, 101, false, 10)
-            .err()
-            .unwrap()
-            .oldest,
-        102
-    );
+    assert_eq!(state.changes_after(&kind, 101, false, 10).err().unwrap().oldest, 102);
     let held: Vec<u64> = state
         .changes_after(&kind, 102, false, 10)
         .unwrap()
@@ -69,24 +58,14 @@ fn the_ring_is_bounded_and_says_what_it_lost() {
     assert_eq!(held, [103, 104, 105]);
     state.compact();
     assert!(state.changes_after(&kind, 104, true, 10).is_err());
-    assert!(
-        state
-            .changes_after(&kind, 105, false, 10)
-            .unwrap()
-            .is_empty()
-    );
+    assert!(state.changes_after(&kind, 105, false, 10).unwrap().is_empty());
     // A change elsewhere, then a compaction: who starts from before it is refused, who was there misses nothing.
     let registry = Registry::builtin();
     let secrets = registry.find("", "v1", "secrets").unwrap();
     state.put(secrets, object("a", 1)).unwrap();
     state.compact();
     assert!(state.changes_after(&kind, 105, false, 10).is_err());
-    assert!(
-        state
-            .changes_after(&kind, 105, true, 10)
-            .unwrap()
-            .is_empty()
-    );
+    assert!(state.changes_after(&kind, 105, true, 10).unwrap().is_empty());
 }
 
 #[test]

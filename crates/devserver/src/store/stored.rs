@@ -42,11 +42,7 @@ impl Stored {
             revision,
             object: frame.slice(start..end),
             frame,
-            fields: kind
-                .fields
-                .iter()
-                .map(|field| read(&field.source, &object).into())
-                .collect(),
+            fields: kind.fields.iter().map(|field| read(&field.source, &object).into()).collect(),
             labels: object.metadata.labels.take().unwrap_or_default(),
         })
     }
@@ -109,8 +105,8 @@ fn read(source: &FieldSource, object: &Unstructured) -> String {
     };
     match source {
         FieldSource::Path(path, missing) => text(path).unwrap_or_else(|| (*missing).to_owned()),
-        FieldSource::EventSource => text("source.component")
-            .or_else(|| text("reportingComponent"))
-            .unwrap_or_default(),
+        FieldSource::EventSource => {
+            text("source.component").or_else(|| text("reportingComponent")).unwrap_or_default()
+        }
     }
 }

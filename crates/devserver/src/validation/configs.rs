@@ -16,11 +16,7 @@ pub(crate) fn config_map(new: &Unstructured, old: Option<&Unstructured>, errors:
         for key in keys(entries) {
             check_key(field, key, errors);
             if other.is_some_and(|other| other.contains_key(key)) {
-                let other = if field == "data" {
-                    "binaryData"
-                } else {
-                    "data"
-                };
+                let other = if field == "data" { "binaryData" } else { "data" };
                 let why = format!("duplicate of key present in {other}");
                 errors.invalid(format!("{field}[{key}]"), key.as_str(), &why);
             }

@@ -27,12 +27,7 @@ impl FieldErrors {
         value: impl Into<Value>,
         detail: &str,
     ) {
-        self.push(
-            "FieldValueInvalid",
-            field,
-            format!("Invalid value: {}", value.into()),
-            detail,
-        );
+        self.push("FieldValueInvalid", field, format!("Invalid value: {}", value.into()), detail);
     }
 
     pub(crate) fn forbidden(&mut self, field: impl Into<String>, detail: &str) {
@@ -75,11 +70,7 @@ impl FieldErrors {
         if !detail.is_empty() {
             let _ = write!(body, ": {detail}"); // a String takes all
         }
-        self.0.push(FieldError {
-            reason,
-            field: field.into(),
-            body,
-        });
+        self.0.push(FieldError { reason, field: field.into(), body });
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -48,11 +48,7 @@ pub(crate) fn new_event(new: &Unstructured, old: Option<&Unstructured>, errors: 
             if new.fields.get("series") != old.fields.get("series") {
                 check_series(new, errors);
             }
-            for name in FIXED
-                .iter()
-                .chain(&OLD_NAMES)
-                .chain(&["reportingComponent"])
-            {
+            for name in FIXED.iter().chain(&OLD_NAMES).chain(&["reportingComponent"]) {
                 if new.fields.get(*name) != old.fields.get(*name) {
                     errors.invalid(*name, json!(new.fields.get(*name)), "field is immutable");
                 }
@@ -66,11 +62,7 @@ fn legacy(event: &Unstructured, controller_field: &str, errors: &mut FieldErrors
     let involved = text(event, &["involvedObject", "namespace"]);
     let mismatch = "does not match event.namespace";
     if !is_set(event, "eventTime") {
-        let fits = if involved.is_empty() {
-            namespace == "default"
-        } else {
-            namespace == involved
-        };
+        let fits = if involved.is_empty() { namespace == "default" } else { namespace == involved };
         if !fits {
             errors.invalid("involvedObject.namespace", involved, mismatch);
         }
@@ -105,11 +97,7 @@ fn legacy(event: &Unstructured, controller_field: &str, errors: &mut FieldErrors
 }
 
 fn check_series(event: &Unstructured, errors: &mut FieldErrors) {
-    let Some(series) = event
-        .fields
-        .get("series")
-        .filter(|series| !series.is_null())
-    else {
+    let Some(series) = event.fields.get("series").filter(|series| !series.is_null()) else {
         return;
     };
     if series.get("count").and_then(Value::as_i64).unwrap_or(0) < 2 {
@@ -121,10 +109,7 @@ fn check_series(event: &Unstructured, errors: &mut FieldErrors) {
 }
 
 fn text<'a>(event: &'a Unstructured, path: &[&str]) -> &'a str {
-    event
-        .field(path)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    event.field(path).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn is_set(event: &Unstructured, name: &str) -> bool {

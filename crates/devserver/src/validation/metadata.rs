@@ -57,18 +57,12 @@ pub(crate) fn check_updated(
     }
     if old.deletion_timestamp.is_some() {
         let held = old.finalizers.as_deref().unwrap_or_default();
-        let mut added: Vec<&String> = new
-            .finalizers
-            .iter()
-            .flatten()
-            .filter(|finalizer| !held.contains(finalizer))
-            .collect();
+        let mut added: Vec<&String> =
+            new.finalizers.iter().flatten().filter(|finalizer| !held.contains(finalizer)).collect();
         added.sort();
         if !added.is_empty() {
-            let list: Vec<String> = added
-                .iter()
-                .map(|finalizer| format!("{finalizer:?}"))
-                .collect();
+            let list: Vec<String> =
+                added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
             errors.forbidden(
                 "metadata.finalizers",
                 &format!(
@@ -82,11 +76,7 @@ pub(crate) fn check_updated(
         errors.invalid("metadata.uid", json!(new.uid), IMMUTABLE);
     }
     if new.deletion_timestamp != old.deletion_timestamp {
-        errors.invalid(
-            "metadata.deletionTimestamp",
-            json!(new.deletion_timestamp),
-            IMMUTABLE,
-        );
+        errors.invalid("metadata.deletionTimestamp", json!(new.deletion_timestamp), IMMUTABLE);
     }
     if new.deletion_grace_period_seconds != old.deletion_grace_period_seconds {
         let value = json!(new.deletion_grace_period_seconds);
@@ -102,12 +92,7 @@ fn check_common(meta: &ObjectMeta, errors: &mut FieldErrors) {
     let mut size = 0;
     for (key, value) in meta.annotations.iter().flatten() {
         size += key.len() + value.len();
-        report(
-            check_label_key(&key.to_lowercase()),
-            "metadata.annotations",
-            key,
-            errors,
-        );
+        report(check_label_key(&key.to_lowercase()), "metadata.annotations", key, errors);
     }
     if size > ANNOTATIONS_MAX {
         errors.too_long("metadata.annotations", ANNOTATIONS_MAX);
@@ -127,12 +112,9 @@ fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
             errors.invalid(at("apiVersion"), version, why);
         }
         let (kind, name, uid) = (&owner.kind, &owner.name, &owner.uid);
-        for (field, value) in [
-            ("apiVersion", version),
-            ("kind", kind),
-            ("name", name),
-            ("uid", uid),
-        ] {
+        for (field, value) in
+            [("apiVersion", version), ("kind", kind), ("name", name), ("uid", uid)]
+        {
             if value.is_empty() {
                 errors.required(at(field), "must not be empty");
             }
@@ -170,21 +152,12 @@ pub(crate) fn check_standard_finalizers(
 
 fn check_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
     for finalizer in finalizers {
-        report(
-            check_label_key(finalizer),
-            "metadata.finalizers",
-            finalizer,
-            errors,
-        );
+        report(check_label_key(finalizer), "metadata.finalizers", finalizer, errors);
     }
     let has = |wanted: &str| finalizers.iter().any(|finalizer| finalizer == wanted);
     if has(ORPHAN) && has(FOREGROUND) {
         let why = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
-        errors.invalid(
-            "metadata.finalizers",
-            Value::from(finalizers.to_vec()),
-            &why,
-        );
+        errors.invalid("metadata.finalizers", Value::from(finalizers.to_vec()), &why);
     }
 }
 

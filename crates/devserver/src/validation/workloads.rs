@@ -52,10 +52,7 @@ fn check_pod_owner(new: &Unstructured, old: Option<&Unstructured>, errors: &mut 
         }
     }
     let template = new.field(&["spec", "template"]).unwrap_or(&Value::Null);
-    match new
-        .field(&["spec", "selector"])
-        .filter(|selector| !selector.is_null())
-    {
+    match new.field(&["spec", "selector"]).filter(|selector| !selector.is_null()) {
         None => {
             errors.required("spec.selector", "");
             check_labels(&Selector::nothing(), template, errors);
@@ -103,9 +100,7 @@ fn check_labels(selector: &Selector, template: &Value, errors: &mut FieldErrors)
 
 fn label_map(labels: Option<&Value>) -> BTreeMap<String, String> {
     let labels = labels.and_then(Value::as_object).into_iter().flatten();
-    labels
-        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-        .collect()
+    labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 fn check_containers(spec: &Value, at: &str, errors: &mut FieldErrors) {
@@ -114,12 +109,7 @@ fn check_containers(spec: &Value, at: &str, errors: &mut FieldErrors) {
         return errors.required(format!("{at}.containers"), "");
     };
     for (index, container) in containers.iter().enumerate() {
-        let text = |field: &str| {
-            container
-                .get(field)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let text = |field: &str| container.get(field).and_then(Value::as_str).unwrap_or_default();
         let at = |field: &str| format!("{at}.containers[{index}].{field}");
         match text("name") {
             "" => errors.required(at("name"), ""),
@@ -142,11 +132,7 @@ fn check_containers(spec: &Value, at: &str, errors: &mut FieldErrors) {
 fn without_changeable(spec: &Value) -> Value {
     let mut spec = spec.clone();
     if let Some(fields) = spec.as_object_mut() {
-        for name in [
-            "activeDeadlineSeconds",
-            "tolerations",
-            "terminationGracePeriodSeconds",
-        ] {
+        for name in ["activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"] {
             fields.remove(name);
         }
         for list in ["containers", "initContainers"] {

@@ -60,9 +60,7 @@ impl Lab {
         let widgets = CustomKind::new(gvk("Widget"), "widgets", Scope::Namespaced).status();
         let widgets = widgets.scale().selectable_field("spec.size");
         let plains = CustomKind::new(gvk("Plain"), "plains", Scope::Namespaced);
-        Self {
-            server: builder.kind(widgets).kind(plains).build(),
-        }
+        Self { server: builder.kind(widgets).kind(plains).build() }
     }
 
     pub(crate) async fn send(
@@ -94,11 +92,7 @@ impl Lab {
         assert_eq!(announced, Some(bytes.len() as u64), "the announced length");
         let body =
             serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{error}: {bytes:?}"));
-        Answer {
-            code: parts.status.as_u16(),
-            headers: parts.headers,
-            body,
-        }
+        Answer { code: parts.status.as_u16(), headers: parts.headers, body }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -106,13 +100,11 @@ impl Lab {
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
-        self.raw("POST", path, &[], typed(path, body).to_string())
-            .await
+        self.raw("POST", path, &[], typed(path, body).to_string()).await
     }
 
     pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
-        self.raw("PUT", path, &[], typed(path, body).to_string())
-            .await
+        self.raw("PUT", path, &[], typed(path, body).to_string()).await
     }
 
     pub(crate) async fn merge(&self, path: &str, body: Value) -> Answer {
@@ -144,27 +136,17 @@ impl Lab {
     }
 
     pub(crate) async fn namespace(&self, name: &str) -> Value {
-        self.post("/api/v1/namespaces", json!({"metadata": {"name": name}}))
-            .await
-            .ok()
+        self.post("/api/v1/namespaces", json!({"metadata": {"name": name}})).await.ok()
     }
 
     pub(crate) async fn config_map(&self, name: &str) -> Value {
-        self.post(
-            CONFIG_MAPS,
-            json!({"metadata": {"name": name}, "data": {"a": "1"}}),
-        )
-        .await
-        .ok()
+        self.post(CONFIG_MAPS, json!({"metadata": {"name": name}, "data": {"a": "1"}})).await.ok()
     }
 
     pub(crate) async fn watch(&self, path: &str) -> Watch {
         let answer = self.send("GET", path, &[], "").await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
-        Watch {
-            body: answer.into_body(),
-            held: Vec::new(),
-        }
+        Watch { body: answer.into_body(), held: Vec::new() }
     }
 
     /// The names of a list.
@@ -175,15 +157,10 @@ impl Lab {
 
 /// Custom resources must say what they are.
 fn typed(path: &str, mut body: Value) -> Value {
-    let custom = [
-        ("/widgets", "Widget"),
-        ("/plains", "Plain"),
-        ("/lates", "Late"),
-        ("/frees", "Free"),
-    ];
-    let kind = custom
-        .iter()
-        .find(|(resource, _)| path.contains(resource) && !path.contains("/scale"));
+    let custom =
+        [("/widgets", "Widget"), ("/plains", "Plain"), ("/lates", "Late"), ("/frees", "Free")];
+    let kind =
+        custom.iter().find(|(resource, _)| path.contains(resource) && !path.contains("/scale"));
     if let Some((_, kind)) = kind.filter(|_| body.get("kind").is_none()) {
         let group_version: Vec<&str> = path.split('/').skip(2).take(2).collect();
         body["apiVersion"] = group_version.join("/").into();
@@ -194,10 +171,7 @@ fn typed(path: &str, mut body: Value) -> Value {
 
 pub(crate) fn names(list: &Value) -> Vec<String> {
     let items = list["items"].as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item["metadata"]["name"].as_str().unwrap().to_owned())
-        .collect()
+    items.iter().map(|item| item["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -233,11 +207,7 @@ pub(crate) fn replica_set(name: &str) -> Value {
 }
 
 pub(crate) fn version(object: &Value) -> u64 {
-    object["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap()
-        .parse()
-        .unwrap()
+    object["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
 }
 
 /// The events of a watch, one by one.
@@ -279,10 +249,7 @@ impl Watch {
         let event = self.next().await.expect("an event");
         (
             event["type"].as_str().unwrap().to_owned(),
-            event["object"]["metadata"]["name"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
+            event["object"]["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
         )
     }
 

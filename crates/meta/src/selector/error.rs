@@ -58,10 +58,7 @@ pub(super) struct SyntaxError {
 
 impl SyntaxError {
     pub(super) fn new(at: usize, reason: impl Into<String>) -> Self {
-        Self {
-            at,
-            reason: reason.into(),
-        }
+        Self { at, reason: reason.into() }
     }
 }
 
@@ -84,12 +81,7 @@ impl SelectorError {
 
     /// For a fault in a selector that was put together from values.
     pub(super) fn in_value(subject: Subject, reason: impl Into<String>) -> Self {
-        Self(Box::new(Refusal {
-            subject,
-            input: None,
-            place: Place::Whole,
-            reason: reason.into(),
-        }))
+        Self(Box::new(Refusal { subject, input: None, place: Place::Whole, reason: reason.into() }))
     }
 
     /// The same fault, located at a path inside a structured selector.
@@ -101,12 +93,7 @@ impl SelectorError {
 
 impl fmt::Display for SelectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refusal {
-            subject,
-            input,
-            place,
-            reason,
-        } = &*self.0;
+        let Refusal { subject, input, place, reason } = &*self.0;
         f.write_str(match subject {
             Subject::Labels => "invalid label selector",
             Subject::Fields => "invalid field selector",

@@ -161,11 +161,7 @@ impl FieldTerm {
 
     /// For a path that was checked already.
     pub(super) fn trusted(path: String, operator: FieldOperator, value: String) -> Self {
-        Self {
-            path,
-            operator,
-            value,
-        }
+        Self { path, operator, value }
     }
 
     /// The field's path inside the object, as `spec.nodeName`.
@@ -190,12 +186,7 @@ impl fmt::Display for FieldTerm {
             FieldOperator::Equals => "=",
             FieldOperator::NotEquals => "!=",
         };
-        write!(
-            f,
-            "{}{sign}{}",
-            self.path,
-            field_parser::escape(&self.value)
-        )
+        write!(f, "{}{sign}{}", self.path, field_parser::escape(&self.value))
     }
 }
 

@@ -35,10 +35,7 @@ pub(super) fn check_path(path: &str) -> Result<(), String> {
         return Err("the field path is empty".to_owned());
     }
     match path.chars().find(|c| is_special(*c) || *c == '!') {
-        Some(sign) => Err(format!(
-            "field path {} must not contain '{sign}'",
-            Shown(path)
-        )),
+        Some(sign) => Err(format!("field path {} must not contain '{sign}'", Shown(path))),
         None => Ok(()),
     }
 }

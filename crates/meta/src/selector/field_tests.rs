@@ -22,21 +22,9 @@ const LEGAL: &[Case<'_>] = &[
     ("x=", &[("x", Equals, "")], "x="),
     ("x==", &[("x", Equals, "")], "x="),
     ("x!=", &[("x", NotEquals, "")], "x!="),
-    (
-        "status.podIP=",
-        &[("status.podIP", Equals, "")],
-        "status.podIP=",
-    ),
-    (
-        "x=a,y=b",
-        &[("x", Equals, "a"), ("y", Equals, "b")],
-        "x=a,y=b",
-    ),
-    (
-        "y=b,,x!=a,",
-        &[("x", NotEquals, "a"), ("y", Equals, "b")],
-        "x!=a,y=b",
-    ),
+    ("status.podIP=", &[("status.podIP", Equals, "")], "status.podIP="),
+    ("x=a,y=b", &[("x", Equals, "a"), ("y", Equals, "b")], "x=a,y=b"),
+    ("y=b,,x!=a,", &[("x", NotEquals, "a"), ("y", Equals, "b")], "x!=a,y=b"),
     ("x=a,x=a", &[("x", Equals, "a")], "x=a"),
     // A blank is part of what it stands in.
     ("x= a", &[("x", Equals, " a")], "x= a"),
@@ -44,21 +32,13 @@ const LEGAL: &[Case<'_>] = &[
     (r"x=a\,b", &[("x", Equals, "a,b")], r"x=a\,b"),
     (r"x=a\=b", &[("x", Equals, "a=b")], r"x=a\=b"),
     (r"x=a\\b", &[("x", Equals, r"a\b")], r"x=a\\b"),
-    (
-        r"x=a\\,y=b",
-        &[("x", Equals, r"a\"), ("y", Equals, "b")],
-        r"x=a\\,y=b",
-    ),
+    (r"x=a\\,y=b", &[("x", Equals, r"a\"), ("y", Equals, "b")], r"x=a\\,y=b"),
     (r"x=a\\\,y\=b", &[("x", Equals, r"a\,y=b")], r"x=a\\\,y\=b"),
     (r"x=\=", &[("x", Equals, "=")], r"x=\="),
     (r"x==\=", &[("x", Equals, "=")], r"x=\="),
     (r"x!=\=\=", &[("x", NotEquals, "==")], r"x!=\=\="),
     ("x=a!b!", &[("x", Equals, "a!b!")], "x=a!b!"),
-    (
-        "x=é\u{1F600}\0",
-        &[("x", Equals, "é\u{1F600}\0")],
-        "x=é\u{1F600}\0",
-    ),
+    ("x=é\u{1F600}\0", &[("x", Equals, "é\u{1F600}\0")], "x=é\u{1F600}\0"),
 ];
 
 #[test]
@@ -77,56 +57,20 @@ fn legal_selectors() {
 #[test]
 fn illegal_selectors_say_what_and_where() {
     let cases = [
-        (
-            "x",
-            ": at character 1: \"x\" has none of '=', '==' and '!='",
-        ),
-        (
-            "x=a,y",
-            ": at character 5: \"y\" has none of '=', '==' and '!='",
-        ),
-        (
-            "x in (a)",
-            ": at character 1: \"x in (a)\" has none of '=', '==' and '!='",
-        ),
-        (
-            "x>1",
-            ": at character 1: \"x>1\" has none of '=', '==' and '!='",
-        ),
-        (
-            " ",
-            ": at character 1: \" \" has none of '=', '==' and '!='",
-        ),
+        ("x", ": at character 1: \"x\" has none of '=', '==' and '!='"),
+        ("x=a,y", ": at character 5: \"y\" has none of '=', '==' and '!='"),
+        ("x in (a)", ": at character 1: \"x in (a)\" has none of '=', '==' and '!='"),
+        ("x>1", ": at character 1: \"x>1\" has none of '=', '==' and '!='"),
+        (" ", ": at character 1: \" \" has none of '=', '==' and '!='"),
         ("=a", ": at character 1: the field path is empty"),
         ("x=a,!=b", ": at character 5: the field path is empty"),
-        (
-            "!x=a",
-            ": at character 1: field path \"!x\" must not contain '!'",
-        ),
-        (
-            r"x\,y=a",
-            ": at character 1: field path \"x\\\\,y\" must not contain '\\'",
-        ),
-        (
-            "x=a=b",
-            ": at character 4: unescaped '=' in the value; write it as \"\\=\"",
-        ),
-        (
-            "x===a",
-            ": at character 4: unescaped '=' in the value; write it as \"\\=\"",
-        ),
-        (
-            "x!==a",
-            ": at character 4: unescaped '=' in the value; write it as \"\\=\"",
-        ),
-        (
-            "x!=a!=b",
-            ": at character 6: unescaped '=' in the value; write it as \"\\=\"",
-        ),
-        (
-            "é=é,x=a||y=b",
-            ": at character 11: unescaped '=' in the value; write it as \"\\=\"",
-        ),
+        ("!x=a", ": at character 1: field path \"!x\" must not contain '!'"),
+        (r"x\,y=a", ": at character 1: field path \"x\\\\,y\" must not contain '\\'"),
+        ("x=a=b", ": at character 4: unescaped '=' in the value; write it as \"\\=\""),
+        ("x===a", ": at character 4: unescaped '=' in the value; write it as \"\\=\""),
+        ("x!==a", ": at character 4: unescaped '=' in the value; write it as \"\\=\""),
+        ("x!=a!=b", ": at character 6: unescaped '=' in the value; write it as \"\\=\""),
+        ("é=é,x=a||y=b", ": at character 11: unescaped '=' in the value; write it as \"\\=\""),
         (
             r"x=a\b",
             ": at character 4: invalid escape sequence \"\\b\"; write a backslash as \"\\\\\"",
@@ -194,19 +138,10 @@ fn match_table() {
 
 #[test]
 fn exact_matches() {
-    assert_eq!(
-        selector("metadata.name=a,x!=b").exact_match("metadata.name"),
-        Some("a")
-    );
+    assert_eq!(selector("metadata.name=a,x!=b").exact_match("metadata.name"), Some("a"));
     assert_eq!(selector("metadata.name=a,x!=b").exact_match("x"), None);
-    assert_eq!(
-        selector("metadata.name=a").exact_match("metadata.namespace"),
-        None
-    );
-    assert_eq!(
-        FieldSelector::everything().exact_match("metadata.name"),
-        None
-    );
+    assert_eq!(selector("metadata.name=a").exact_match("metadata.namespace"), None);
+    assert_eq!(FieldSelector::everything().exact_match("metadata.name"), None);
 }
 
 #[test]

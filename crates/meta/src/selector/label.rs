@@ -203,10 +203,7 @@ impl TryFrom<&LabelSelector> for Selector {
         let expressions = expressions.enumerate().map(|(index, expression)| {
             requirement_of(expression).map_err(|e| e.at_path(format!("matchExpressions[{index}]")))
         });
-        labels
-            .chain(expressions)
-            .collect::<Result<Vec<_>, _>>()
-            .map(Self::from_requirements)
+        labels.chain(expressions).collect::<Result<Vec<_>, _>>().map(Self::from_requirements)
     }
 }
 

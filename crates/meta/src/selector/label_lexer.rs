@@ -34,10 +34,7 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            rest: text.char_indices().peekable(),
-        }
+        Self { text, rest: text.char_indices().peekable() }
     }
 
     pub(super) fn next_token(&mut self) -> (usize, Token<'a>) {

@@ -55,18 +55,11 @@ impl<'a> Parser<'a> {
         }
         let key_at = self.at;
         let Token::Word(key) = self.token else {
-            return Err(self.expected(if negated {
-                "a label key"
-            } else {
-                "a label key or '!'"
-            }));
+            return Err(self.expected(if negated { "a label key" } else { "a label key or '!'" }));
         };
         self.advance();
-        let (operator, values) = if negated {
-            (Operator::DoesNotExist, Vec::new())
-        } else {
-            self.condition()?
-        };
+        let (operator, values) =
+            if negated { (Operator::DoesNotExist, Vec::new()) } else { self.condition()? };
         build(key_at, key, operator, &values)
     }
 
@@ -143,17 +136,13 @@ fn build(
     operator: Operator,
     values: &[Value<'_>],
 ) -> Result<Requirement, SyntaxError> {
-    let owned = values
-        .iter()
-        .map(|(_, value)| (*value).to_owned())
-        .collect();
+    let owned = values.iter().map(|(_, value)| (*value).to_owned()).collect();
     Requirement::checked(key.to_owned(), operator, owned).map_err(|fault| {
         let at = match &fault.part {
             Part::Key | Part::Values => key_at,
-            Part::Value(bad) => values
-                .iter()
-                .find(|(_, value)| value == bad)
-                .map_or(key_at, |(at, _)| *at),
+            Part::Value(bad) => {
+                values.iter().find(|(_, value)| value == bad).map_or(key_at, |(at, _)| *at)
+            }
         };
         SyntaxError::new(at, fault.reason)
     })

@@ -8,10 +8,7 @@ fn selector(text: &str) -> Selector {
 }
 
 fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-    pairs
-        .iter()
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect()
+    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
 }
 
 fn expression(key: &str, operator: &str, values: &[&str]) -> LabelSelectorRequirement {
@@ -68,11 +65,7 @@ fn match_table() {
         ("x>1,x<5", &[("x", "5")], false),
     ];
     for (text, pairs, expected) in cases {
-        assert_eq!(
-            selector(text).matches(&labels(pairs)),
-            *expected,
-            "{text:?} on {pairs:?}"
-        );
+        assert_eq!(selector(text).matches(&labels(pairs)), *expected, "{text:?} on {pairs:?}");
     }
 }
 
@@ -114,44 +107,27 @@ fn empty_values_select_exactly_as_the_api_server_does() {
 fn an_invalid_label_map_never_becomes_everything() {
     let long = "x".repeat(64);
     for (key, value, reason) in [
-        (
-            "app",
-            "_lab",
-            "value \"_lab\" of label \"app\": a valid label must",
-        ),
+        ("app", "_lab", "value \"_lab\" of label \"app\": a valid label must"),
         ("app", long.as_str(), "must be no more than 63 bytes"),
         ("a/b/c", "d", "key \"a/b/c\": a valid label key must"),
         ("", "", "key \"\": name part must be non-empty"),
         ("app,tier", "x", "key \"app,tier\": name part must consist"),
-        (
-            "app",
-            "x,tier=y",
-            "value \"x,tier=y\" of label \"app\": a valid",
-        ),
+        ("app", "x,tier=y", "value \"x,tier=y\" of label \"app\": a valid"),
     ] {
         let map = labels(&[("good", "one"), (key, value)]);
         let error = Selector::from_labels(&map).unwrap_err().to_string();
         assert!(error.starts_with("invalid label selector: "), "{error}");
         assert!(error.contains(reason), "{error}");
-        let structured = LabelSelector {
-            match_labels: Some(map),
-            match_expressions: None,
-        };
+        let structured = LabelSelector { match_labels: Some(map), match_expressions: None };
         let error = Selector::try_from(&structured).unwrap_err().to_string();
-        assert!(
-            error.starts_with("invalid label selector: matchLabels: "),
-            "{error}"
-        );
+        assert!(error.starts_with("invalid label selector: matchLabels: "), "{error}");
         assert!(error.contains(reason), "{error}");
     }
 }
 
 #[test]
 fn an_empty_label_map_is_everything() {
-    assert_eq!(
-        Selector::from_labels(&labels(&[])).unwrap(),
-        Selector::everything()
-    );
+    assert_eq!(Selector::from_labels(&labels(&[])).unwrap(), Selector::everything());
 }
 
 #[test]
@@ -193,10 +169,7 @@ fn label_selectors() {
             expression("f", "DoesNotExist", &[]),
         ]),
     };
-    assert_eq!(
-        Selector::try_from(&both).unwrap(),
-        selector("a=1,b=2,c,d notin (z),e in (x,y),!f")
-    );
+    assert_eq!(Selector::try_from(&both).unwrap(), selector("a=1,b=2,c,d notin (z),e in (x,y),!f"));
     assert_eq!(
         Selector::from_label_selector(Some(&both)).unwrap(),
         Selector::try_from(&both).unwrap()
@@ -205,45 +178,22 @@ fn label_selectors() {
 
 #[test]
 fn an_absent_label_selector_is_nothing_an_empty_one_everything() {
-    assert_eq!(
-        Selector::from_label_selector(None).unwrap(),
-        Selector::nothing()
-    );
+    assert_eq!(Selector::from_label_selector(None).unwrap(), Selector::nothing());
     let empty = LabelSelector::default();
-    assert_eq!(
-        Selector::from_label_selector(Some(&empty)).unwrap(),
-        Selector::everything()
-    );
-    let hollow = LabelSelector {
-        match_labels: Some(BTreeMap::new()),
-        match_expressions: Some(Vec::new()),
-    };
+    assert_eq!(Selector::from_label_selector(Some(&empty)).unwrap(), Selector::everything());
+    let hollow =
+        LabelSelector { match_labels: Some(BTreeMap::new()), match_expressions: Some(Vec::new()) };
     assert_eq!(Selector::try_from(&hollow).unwrap(), Selector::everything());
 }
 
 #[test]
 fn invalid_label_selectors_are_errors_that_name_the_expression() {
     let cases = [
-        (
-            expression("a", "in", &["x"]),
-            "\"in\" is not a valid label selector operator",
-        ),
-        (
-            expression("a", "Gt", &["1"]),
-            "\"Gt\" is not a valid label selector operator",
-        ),
-        (
-            expression("a", "", &[]),
-            "\"\" is not a valid label selector operator",
-        ),
-        (
-            expression("a", "In", &[]),
-            "label \"a\": In and NotIn need at least one value, got 0",
-        ),
-        (
-            expression("a", "NotIn", &[]),
-            "label \"a\": In and NotIn need at least one value, got 0",
-        ),
+        (expression("a", "in", &["x"]), "\"in\" is not a valid label selector operator"),
+        (expression("a", "Gt", &["1"]), "\"Gt\" is not a valid label selector operator"),
+        (expression("a", "", &[]), "\"\" is not a valid label selector operator"),
+        (expression("a", "In", &[]), "label \"a\": In and NotIn need at least one value, got 0"),
+        (expression("a", "NotIn", &[]), "label \"a\": In and NotIn need at least one value, got 0"),
         (
             expression("a", "Exists", &["x"]),
             "label \"a\": Exists and DoesNotExist take no values, got 1",
@@ -252,14 +202,8 @@ fn invalid_label_selectors_are_errors_that_name_the_expression() {
             expression("a", "DoesNotExist", &[""]),
             "label \"a\": Exists and DoesNotExist take no values, got 1",
         ),
-        (
-            expression("", "Exists", &[]),
-            "key \"\": name part must be non-empty",
-        ),
-        (
-            expression("a", "In", &["ok", "-"]),
-            "value \"-\" of label \"a\": a valid label must",
-        ),
+        (expression("", "Exists", &[]), "key \"\": name part must be non-empty"),
+        (expression("a", "In", &["ok", "-"]), "value \"-\" of label \"a\": a valid label must"),
     ];
     for (bad, reason) in cases {
         let structured = LabelSelector {
@@ -275,48 +219,21 @@ fn invalid_label_selectors_are_errors_that_name_the_expression() {
 #[test]
 fn requirements_are_validated() {
     let none: [&str; 0] = [];
-    for operator in [
-        Operator::Equals,
-        Operator::NotEquals,
-        Operator::GreaterThan,
-        Operator::LessThan,
-    ] {
-        assert!(
-            Requirement::new("x", operator, none).is_err(),
-            "{operator:?}"
-        );
-        assert!(
-            Requirement::new("x", operator, ["1", "2"]).is_err(),
-            "{operator:?}"
-        );
-        assert!(
-            Requirement::new("x", operator, ["1"]).is_ok(),
-            "{operator:?}"
-        );
+    for operator in
+        [Operator::Equals, Operator::NotEquals, Operator::GreaterThan, Operator::LessThan]
+    {
+        assert!(Requirement::new("x", operator, none).is_err(), "{operator:?}");
+        assert!(Requirement::new("x", operator, ["1", "2"]).is_err(), "{operator:?}");
+        assert!(Requirement::new("x", operator, ["1"]).is_ok(), "{operator:?}");
     }
     for operator in [Operator::In, Operator::NotIn] {
-        assert!(
-            Requirement::new("x", operator, none).is_err(),
-            "{operator:?}"
-        );
-        assert!(
-            Requirement::new("x", operator, [""]).is_ok(),
-            "{operator:?}"
-        );
-        assert!(
-            Requirement::new("x", operator, ["a b"]).is_err(),
-            "{operator:?}"
-        );
+        assert!(Requirement::new("x", operator, none).is_err(), "{operator:?}");
+        assert!(Requirement::new("x", operator, [""]).is_ok(), "{operator:?}");
+        assert!(Requirement::new("x", operator, ["a b"]).is_err(), "{operator:?}");
     }
     for operator in [Operator::Exists, Operator::DoesNotExist] {
-        assert!(
-            Requirement::new("x", operator, none).is_ok(),
-            "{operator:?}"
-        );
-        assert!(
-            Requirement::new("x", operator, ["a"]).is_err(),
-            "{operator:?}"
-        );
+        assert!(Requirement::new("x", operator, none).is_ok(), "{operator:?}");
+        assert!(Requirement::new("x", operator, ["a"]).is_err(), "{operator:?}");
     }
     assert!(Requirement::new("x".repeat(64), Operator::Exists, none).is_err());
     assert!(Requirement::new("x", Operator::LessThan, ["bar"]).is_err());
@@ -340,10 +257,7 @@ fn narrowing() {
     let tier = Requirement::new("tier", Operator::Equals, ["web"]).unwrap();
     let narrowed = selector("z,a=1").with(tier.clone());
     assert_eq!(narrowed.to_string(), "a=1,tier=web,z");
-    assert_eq!(
-        Selector::everything().with(tier.clone()),
-        selector("tier=web")
-    );
+    assert_eq!(Selector::everything().with(tier.clone()), selector("tier=web"));
     assert_eq!(Selector::nothing().with(tier), Selector::nothing());
 }
 
@@ -351,17 +265,11 @@ fn narrowing() {
 fn exact_matches() {
     assert_eq!(selector("key in (value)").exact_match("key"), Some("value"));
     assert_eq!(selector("key in (value,value2)").exact_match("key"), None);
-    assert_eq!(
-        selector("key in (a,b),key2 in (c)").exact_match("key2"),
-        Some("c")
-    );
+    assert_eq!(selector("key in (a,b),key2 in (c)").exact_match("key2"), Some("c"));
     assert_eq!(selector("key==value").exact_match("key"), Some("value"));
     assert_eq!(selector("key=").exact_match("key"), Some(""));
     assert_eq!(selector("key!=value").exact_match("key"), None);
-    assert_eq!(
-        selector("key,key!=b,key=value").exact_match("key"),
-        Some("value")
-    );
+    assert_eq!(selector("key,key!=b,key=value").exact_match("key"), Some("value"));
     assert_eq!(selector("key=value").exact_match("other"), None);
     assert_eq!(Selector::nothing().exact_match("key"), None);
 }

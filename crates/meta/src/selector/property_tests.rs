@@ -19,28 +19,11 @@ struct Plain {
 }
 
 fn key() -> impl Strategy<Value = &'static str> {
-    select(vec![
-        "a",
-        "in",
-        "notin",
-        "example.com/a",
-        "A_1.b-c",
-        "nothing",
-    ])
+    select(vec!["a", "in", "notin", "example.com/a", "A_1.b-c", "nothing"])
 }
 
 fn value() -> impl Strategy<Value = &'static str> {
-    select(vec![
-        "",
-        "a",
-        "in",
-        "notin",
-        "0",
-        "7",
-        "007",
-        "9223372036854775807",
-        "1.5",
-    ])
+    select(vec!["", "a", "in", "notin", "0", "7", "007", "9223372036854775807", "1.5"])
 }
 
 fn integer() -> impl Strategy<Value = &'static str> {
@@ -65,11 +48,7 @@ fn plain() -> impl Strategy<Value = Plain> {
             Operator::GreaterThan | Operator::LessThan => vec![integer],
             _ => set.into_iter().take(1).collect(),
         };
-        Plain {
-            key,
-            operator,
-            values,
-        }
+        Plain { key, operator, values }
     })
 }
 
@@ -84,12 +63,7 @@ fn model_matches(plain: &[Plain], labels: &BTreeMap<String, String>) -> bool {
     plain.iter().all(|p| {
         let found = labels.get(p.key).map(String::as_str);
         let among = |label: &str| p.values.contains(&label);
-        let numbers = || {
-            Some((
-                found?.parse::<i64>().ok()?,
-                p.values[0].parse::<i64>().ok()?,
-            ))
-        };
+        let numbers = || Some((found?.parse::<i64>().ok()?, p.values[0].parse::<i64>().ok()?));
         match p.operator {
             Operator::Exists => found.is_some(),
             Operator::DoesNotExist => found.is_none(),
@@ -102,11 +76,7 @@ fn model_matches(plain: &[Plain], labels: &BTreeMap<String, String>) -> bool {
 }
 
 fn labels() -> impl Strategy<Value = BTreeMap<String, String>> {
-    btree_map(
-        key().prop_map(str::to_owned),
-        value().prop_map(str::to_owned),
-        0..6,
-    )
+    btree_map(key().prop_map(str::to_owned), value().prop_map(str::to_owned), 0..6)
 }
 
 /// Text that is made of a selector's tokens, so that much of it gets past the first sign.
@@ -118,9 +88,8 @@ const LABEL_TOKENS: &[&str] = &[
     "a", "b", "in", "notin", "in ", " in (", " notin (", "(", ")", ",", "!", "=", "==", "!=", ">",
     "<", " ", "\t", "7", "_", "x/y", "é", "\0",
 ];
-const FIELD_TOKENS: &[&str] = &[
-    "a", "b.c", "=", "==", "!=", "!", ",", "\\", "\\,", "\\=", "\\\\", " ", "é", "\0",
-];
+const FIELD_TOKENS: &[&str] =
+    &["a", "b.c", "=", "==", "!=", "!", ",", "\\", "\\,", "\\=", "\\\\", " ", "é", "\0"];
 
 proptest! {
     #[test]
@@ -222,12 +191,8 @@ fn errors_about_huge_input_stay_short() {
         format!("a>{huge}"),
     ];
     let field_texts = [huge.clone(), format!("a!{huge}=b")];
-    let labels = label_texts
-        .iter()
-        .map(|text| text.parse::<Selector>().unwrap_err());
-    let fields = field_texts
-        .iter()
-        .map(|text| text.parse::<FieldSelector>().unwrap_err());
+    let labels = label_texts.iter().map(|text| text.parse::<Selector>().unwrap_err());
+    let fields = field_texts.iter().map(|text| text.parse::<FieldSelector>().unwrap_err());
     let built = Selector::from_labels([("a", &huge)]).unwrap_err();
     for error in labels.chain(fields).chain([built]) {
         let text = error.to_string();

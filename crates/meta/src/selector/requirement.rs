@@ -95,11 +95,7 @@ impl Requirement {
                 });
             }
         }
-        Ok(Self {
-            key,
-            operator,
-            values,
-        })
+        Ok(Self { key, operator, values })
     }
 
     /// The label's key.

@@ -138,11 +138,7 @@ pub fn check_dns_subdomain(name: &str) -> Result<(), Violations> {
         broken.push(too_long(SUBDOMAIN_MAX));
     }
     if !is_dns_subdomain(name) {
-        broken.push(mismatch(
-            DNS_SUBDOMAIN_RULE,
-            DNS_SUBDOMAIN_PATTERN,
-            &["example.com"],
-        ));
+        broken.push(mismatch(DNS_SUBDOMAIN_RULE, DNS_SUBDOMAIN_PATTERN, &["example.com"]));
     }
     verdict(broken)
 }
@@ -158,11 +154,7 @@ pub fn check_dns_1035_label(name: &str) -> Result<(), Violations> {
         broken.push(too_long(LABEL_MAX));
     }
     if !(is_dns_label(name) && name.starts_with(|c: char| c.is_ascii_lowercase())) {
-        broken.push(mismatch(
-            DNS_1035_LABEL_RULE,
-            DNS_1035_LABEL_PATTERN,
-            &["my-name", "abc-123"],
-        ));
+        broken.push(mismatch(DNS_1035_LABEL_RULE, DNS_1035_LABEL_PATTERN, &["my-name", "abc-123"]));
     }
     verdict(broken)
 }
@@ -187,25 +179,15 @@ pub fn check_path_segment(name: &str) -> Result<(), Violations> {
 }
 
 fn verdict(broken: Vec<String>) -> Result<(), Violations> {
-    if broken.is_empty() {
-        Ok(())
-    } else {
-        Err(Violations(broken))
-    }
+    if broken.is_empty() { Ok(()) } else { Err(Violations(broken)) }
 }
 
 fn is_name_part(text: &str) -> bool {
-    is_word(text, u8::is_ascii_alphanumeric, |b| {
-        matches!(b, b'-' | b'_' | b'.')
-    })
+    is_word(text, u8::is_ascii_alphanumeric, |b| matches!(b, b'-' | b'_' | b'.'))
 }
 
 fn is_dns_label(text: &str) -> bool {
-    is_word(
-        text,
-        |b| b.is_ascii_lowercase() || b.is_ascii_digit(),
-        |b| *b == b'-',
-    )
+    is_word(text, |b| b.is_ascii_lowercase() || b.is_ascii_digit(), |b| *b == b'-')
 }
 
 fn is_dns_subdomain(text: &str) -> bool {
@@ -228,11 +210,7 @@ fn too_long(limit: usize) -> String {
 }
 
 fn name_part_message() -> String {
-    mismatch(
-        NAME_PART_RULE,
-        NAME_PART_PATTERN,
-        &["MyName", "my.name", "123-abc"],
-    )
+    mismatch(NAME_PART_RULE, NAME_PART_PATTERN, &["MyName", "my.name", "123-abc"])
 }
 
 fn mismatch(rule: &str, pattern: &str, examples: &[&str]) -> String {

@@ -1,10 +1,7 @@
 use super::*;
 
 fn messages(result: Result<(), Violations>) -> Vec<String> {
-    result
-        .err()
-        .map(|v| v.messages().to_vec())
-        .unwrap_or_default()
+    result.err().map(|v| v.messages().to_vec()).unwrap_or_default()
 }
 
 const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -32,11 +29,7 @@ fn legal_label_keys() {
         "a--b.c/X",
         &longest,
     ] {
-        assert_eq!(
-            messages(check_label_key(key)),
-            Vec::<String>::new(),
-            "{key}"
-        );
+        assert_eq!(messages(check_label_key(key)), Vec::<String>::new(), "{key}");
     }
 }
 
@@ -57,10 +50,7 @@ fn illegal_label_keys_are_told_each_rule() {
     for (key, expected) in cases {
         assert_eq!(messages(check_label_key(key)), *expected, "{key:?}");
     }
-    assert_eq!(
-        messages(check_label_key("Example.com/a")),
-        [format!("prefix part {SUBDOMAIN}")]
-    );
+    assert_eq!(messages(check_label_key("Example.com/a")), [format!("prefix part {SUBDOMAIN}")]);
     assert_eq!(
         messages(check_label_key(&"x".repeat(64))),
         ["name part must be no more than 63 bytes"]
@@ -80,20 +70,13 @@ fn illegal_label_keys_are_told_each_rule() {
 #[test]
 fn label_values() {
     for value in ["", "a", "A.b_c-9", "10.10.100.1", &"x".repeat(63)] {
-        assert_eq!(
-            messages(check_label_value(value)),
-            Vec::<String>::new(),
-            "{value}"
-        );
+        assert_eq!(messages(check_label_value(value)), Vec::<String>::new(), "{value}");
     }
     let pattern = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
     for value in ["_lab", "lab.", "a b", "-1", "a/b", "é", " "] {
         assert_eq!(messages(check_label_value(value)), [pattern], "{value:?}");
     }
-    assert_eq!(
-        messages(check_label_value(&"x".repeat(64))),
-        ["must be no more than 63 bytes"]
-    );
+    assert_eq!(messages(check_label_value(&"x".repeat(64))), ["must be no more than 63 bytes"]);
     assert_eq!(
         messages(check_label_value(&"-".repeat(64))),
         ["must be no more than 63 bytes", pattern]
@@ -117,14 +100,8 @@ fn dns_names() {
         assert_eq!(messages(check_dns_subdomain(name)), [SUBDOMAIN], "{name:?}");
     }
     assert_eq!(messages(check_dns_label("a.b")), ["must not contain dots"]);
-    assert_eq!(
-        messages(check_dns_label(&"a".repeat(64))),
-        ["must be no more than 63 bytes"]
-    );
-    assert_eq!(
-        messages(check_dns_subdomain(&"a".repeat(254))),
-        ["must be no more than 253 bytes"]
-    );
+    assert_eq!(messages(check_dns_label(&"a".repeat(64))), ["must be no more than 63 bytes"]);
+    assert_eq!(messages(check_dns_subdomain(&"a".repeat(254))), ["must be no more than 253 bytes"]);
 }
 
 #[test]
@@ -139,10 +116,7 @@ fn dns_1035_labels_start_with_a_letter() {
             "{name:?}"
         );
     }
-    assert_eq!(
-        messages(check_dns_1035_label(&"a".repeat(64))),
-        ["must be no more than 63 bytes"]
-    );
+    assert_eq!(messages(check_dns_1035_label(&"a".repeat(64))), ["must be no more than 63 bytes"]);
 }
 
 #[test]
@@ -162,8 +136,5 @@ fn path_segments() {
 #[test]
 fn violations_print_on_one_line() {
     let violations = check_label_key("").unwrap_err();
-    assert_eq!(
-        violations.to_string(),
-        format!("name part must be non-empty; {NAME_PART}")
-    );
+    assert_eq!(violations.to_string(), format!("name part must be non-empty; {NAME_PART}"));
 }

@@ -65,14 +65,9 @@ struct Bucket {
 
 impl Bucket {
     fn reserve(&mut self, now: Instant) -> Duration {
-        let passed = self
-            .as_of
-            .map_or(Duration::ZERO, |then| now.saturating_duration_since(then));
+        let passed = self.as_of.map_or(Duration::ZERO, |then| now.saturating_duration_since(then));
         self.as_of = Some(self.as_of.map_or(now, |then| then.max(now)));
-        self.debt = self
-            .debt
-            .saturating_sub(passed)
-            .saturating_add(self.interval);
+        self.debt = self.debt.saturating_sub(passed).saturating_add(self.interval);
         self.debt.saturating_sub(self.burst)
     }
 }

@@ -28,10 +28,7 @@ impl<T> RateLimiter<T> for MaxOfLimiter<T> {
     }
 
     fn num_requeues(&self, key: &T) -> u32 {
-        let counts = self
-            .limiters
-            .iter()
-            .map(|limiter| limiter.num_requeues(key));
+        let counts = self.limiters.iter().map(|limiter| limiter.num_requeues(key));
         counts.max().unwrap_or(0)
     }
 }
@@ -53,10 +50,7 @@ pub struct MaxWaitLimiter<T> {
 impl<T> MaxWaitLimiter<T> {
     /// Wraps a limiter. It goes on counting beyond `max`.
     pub fn new(limiter: impl RateLimiter<T> + 'static, max: Duration) -> Self {
-        Self {
-            limiter: Box::new(limiter),
-            max,
-        }
+        Self { limiter: Box::new(limiter), max }
     }
 }
 
@@ -76,8 +70,6 @@ impl<T> RateLimiter<T> for MaxWaitLimiter<T> {
 
 impl<T> fmt::Debug for MaxWaitLimiter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MaxWaitLimiter")
-            .field("max", &self.max)
-            .finish_non_exhaustive()
+        f.debug_struct("MaxWaitLimiter").field("max", &self.max).finish_non_exhaustive()
     }
 }

@@ -20,11 +20,7 @@ pub struct ExponentialLimiter<T> {
 impl<T: Clone + Eq + Hash> ExponentialLimiter<T> {
     /// A limiter that starts at `base` and stays at `max` once it is reached.
     pub fn new(base: Duration, max: Duration) -> Self {
-        Self {
-            requeues: Requeues::new(),
-            base,
-            max,
-        }
+        Self { requeues: Requeues::new(), base, max }
     }
 }
 

@@ -19,22 +19,13 @@ pub struct FastSlowLimiter<T> {
 impl<T: Clone + Eq + Hash> FastSlowLimiter<T> {
     /// A limiter with these two waits.
     pub fn new(fast: Duration, slow: Duration, fast_attempts: u32) -> Self {
-        Self {
-            requeues: Requeues::new(),
-            fast,
-            slow,
-            fast_attempts,
-        }
+        Self { requeues: Requeues::new(), fast, slow, fast_attempts }
     }
 }
 
 impl<T: Clone + Eq + Hash + Send> RateLimiter<T> for FastSlowLimiter<T> {
     fn when(&self, key: &T) -> Duration {
-        if self.requeues.count(key) < self.fast_attempts {
-            self.fast
-        } else {
-            self.slow
-        }
+        if self.requeues.count(key) < self.fast_attempts { self.fast } else { self.slow }
     }
 
     fn forget(&self, key: &T) {

@@ -38,10 +38,7 @@ fn exponential_stays_at_its_cap_for_ever() {
         let mut before = Duration::ZERO;
         for n in 0..2000 {
             let wait = limiter.when(&"key");
-            assert!(
-                wait >= before && wait <= max,
-                "try {n}: {wait:?} after {before:?}"
-            );
+            assert!(wait >= before && wait <= max, "try {n}: {wait:?} after {before:?}");
             before = wait;
         }
         assert_eq!(before, max);

@@ -35,10 +35,7 @@ pub trait RateLimiter<T>: Send + Sync {
 /// 100 tokens for all keys, refilled by 10 a second (client-go's `DefaultControllerRateLimiter`).
 pub fn default_controller_limiter<T: Clone + Eq + Hash + Send + 'static>() -> MaxOfLimiter<T> {
     MaxOfLimiter::new(vec![
-        Box::new(ExponentialLimiter::new(
-            Duration::from_millis(5),
-            Duration::from_secs(1000),
-        )),
+        Box::new(ExponentialLimiter::new(Duration::from_millis(5), Duration::from_secs(1000))),
         Box::new(BucketLimiter::new(10.0, 100)),
     ])
 }

@@ -12,9 +12,7 @@ pub(super) struct Requeues<T> {
 
 impl<T: Clone + Eq + Hash> Requeues<T> {
     pub(super) fn new() -> Self {
-        Self {
-            counts: Mutex::new(HashMap::new()),
-        }
+        Self { counts: Mutex::new(HashMap::new()) }
     }
 
     /// Counts one more, and returns how many there were before.

@@ -21,12 +21,7 @@ pub(super) struct Getters<W> {
 
 impl<W> Getters<W> {
     pub(super) fn new() -> Self {
-        Self {
-            asleep: BTreeMap::new(),
-            on_their_way: 0,
-            timekeeper: None,
-            next_ticket: 0,
-        }
+        Self { asleep: BTreeMap::new(), on_their_way: 0, timekeeper: None, next_ticket: 0 }
     }
 
     pub(super) fn none_asleep(&self) -> bool {

@@ -53,11 +53,7 @@ const IN_USE: &str = "chains, the ready line and the timeline hold only slots in
 
 impl<T: Eq> Slots<T> {
     pub(super) fn new() -> Self {
-        Self {
-            heads: vec![END; FIRST_CHAINS],
-            slots: Vec::new(),
-            free: Vec::new(),
-        }
+        Self { heads: vec![END; FIRST_CHAINS], slots: Vec::new(), free: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -85,13 +81,8 @@ impl<T: Eq> Slots<T> {
             self.grow();
         }
         let chain = self.chain(hash);
-        let new = Some(Slot {
-            key,
-            hash,
-            next: self.heads[chain],
-            phase: Phase::Absent,
-            due: None,
-        });
+        let new =
+            Some(Slot { key, hash, next: self.heads[chain], phase: Phase::Absent, due: None });
         let id = if let Some(id) = self.free.pop() {
             self.slots[id as usize] = new;
             id

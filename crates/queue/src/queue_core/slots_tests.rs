@@ -14,11 +14,7 @@ fn keys_keep_their_slots_until_removed() {
         let mut known: HashMap<u32, SlotId> = HashMap::new();
         for _ in 0..1000 {
             let key = random.u32(..keys);
-            assert_eq!(
-                slots.find(hash(key), &key),
-                known.get(&key).copied(),
-                "seed {seed}"
-            );
+            assert_eq!(slots.find(hash(key), &key), known.get(&key).copied(), "seed {seed}");
             if random.u8(..3) == 0 {
                 if let Some(id) = known.remove(&key) {
                     slots.remove(id);
@@ -42,8 +38,5 @@ fn a_burst_is_given_back_when_the_last_key_goes() {
     assert_eq!(slots.find(99_999, &99_999), Some(*last));
     slots.remove(*last);
     assert!(slots.is_empty());
-    assert_eq!(
-        (slots.slots.capacity(), slots.heads.len()),
-        (0, FIRST_CHAINS)
-    );
+    assert_eq!((slots.slots.capacity(), slots.heads.len()), (0, FIRST_CHAINS));
 }

@@ -21,17 +21,11 @@ pub(super) struct Timeline {
 
 impl Timeline {
     pub(super) fn new() -> Self {
-        Self {
-            order: BTreeMap::new(),
-            next_sequence: 0,
-        }
+        Self { order: BTreeMap::new(), next_sequence: 0 }
     }
 
     pub(super) fn insert(&mut self, at: Instant, id: SlotId) -> Due {
-        let due = Due {
-            at,
-            sequence: self.next_sequence,
-        };
+        let due = Due { at, sequence: self.next_sequence };
         self.next_sequence += 1;
         self.order.insert(due, id);
         due

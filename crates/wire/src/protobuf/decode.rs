@@ -24,11 +24,7 @@ pub(super) struct Decoder<'s> {
 
 impl<'s> Decoder<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
-        Self {
-            schema,
-            depth: 0,
-            values: 0,
-        }
+        Self { schema, depth: 0, values: 0 }
     }
 
     /// Adds a message's fields to an object. As protobuf has it, a message that comes twice is merged.
@@ -53,11 +49,10 @@ impl<'s> Decoder<'s> {
                 continue;
             };
             let field = &fields[index];
-            self.field(field, payload, object)
-                .map_err(|fault| match field.form {
-                    Form::Inline => fault,
-                    _ => fault.under(Step::Field(field.name)),
-                })?;
+            self.field(field, payload, object).map_err(|fault| match field.form {
+                Form::Inline => fault,
+                _ => fault.under(Step::Field(field.name)),
+            })?;
         }
         self.depth -= 1;
         Ok(())
@@ -226,10 +221,7 @@ impl<'s> Decoder<'s> {
         if field.form != Form::Plain || self.is_slice(field.of) {
             return Ok(always.then_some(Value::Null));
         }
-        let is_scalar = matches!(
-            field.of,
-            Type::String | Type::Bool | Type::Int32 | Type::Int64
-        );
+        let is_scalar = matches!(field.of, Type::String | Type::Bool | Type::Int32 | Type::Int64);
         if !always && (is_scalar || field.omit == Omit::Zero) {
             return Ok(None);
         }
@@ -263,20 +255,12 @@ impl<'s> Decoder<'s> {
 
     fn enter(&mut self) -> std::result::Result<(), Problem> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            Err(Problem::TooDeep)
-        } else {
-            Ok(())
-        }
+        if self.depth > MAX_DEPTH { Err(Problem::TooDeep) } else { Ok(()) }
     }
 
     fn spend(&mut self) -> std::result::Result<(), Problem> {
         self.values += 1;
-        if self.values > MAX_VALUES {
-            Err(Problem::TooMany)
-        } else {
-            Ok(())
-        }
+        if self.values > MAX_VALUES { Err(Problem::TooMany) } else { Ok(()) }
     }
 }
 

@@ -19,11 +19,7 @@ pub(super) struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     pub(super) fn read(body: &'a [u8]) -> Result<Self, Problem> {
         let unknown = body.strip_prefix(MAGIC).ok_or(Problem::NoMagic)?;
-        let mut envelope = Self {
-            api_version: "",
-            kind: "",
-            raw: &[],
-        };
+        let mut envelope = Self { api_version: "", kind: "", raw: &[] };
         let mut reader = Reader::new(unknown);
         while let Some((number, payload)) = reader.next_field()? {
             match number {

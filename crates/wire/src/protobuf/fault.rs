@@ -27,10 +27,7 @@ pub(super) enum Problem {
     Truncated,
     LongVarint,
     BadTag,
-    WireType {
-        wanted: &'static str,
-        got: &'static str,
-    },
+    WireType { wanted: &'static str, got: &'static str },
     NotUtf8,
     Time,
     IntOrString,
@@ -69,10 +66,7 @@ impl Fault {
 
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
-        Self {
-            problem,
-            way: Vec::new(),
-        }
+        Self { problem, way: Vec::new() }
     }
 }
 
@@ -102,11 +96,7 @@ impl fmt::Display for Problem {
                 );
             }
             Self::TooMany => {
-                return write!(
-                    f,
-                    "it stands for more than {} JSON values",
-                    super::MAX_VALUES
-                );
+                return write!(f, "it stands for more than {} JSON values", super::MAX_VALUES);
             }
         })
     }

@@ -13,17 +13,11 @@ fn read(body: &[u8]) -> bool {
         Ok(value) => {
             assert!(value.is_object());
             let json = serde_json::to_vec(&value).unwrap();
-            assert_eq!(
-                serde_json::from_slice::<serde_json::Value>(&json).unwrap(),
-                value
-            );
+            assert_eq!(serde_json::from_slice::<serde_json::Value>(&json).unwrap(), value);
             true
         }
         Err(error) => {
-            assert!(
-                error.is_malformed() || error.is_unexpected_kind(),
-                "{error}"
-            );
+            assert!(error.is_malformed() || error.is_unexpected_kind(), "{error}");
             false
         }
     }
@@ -54,10 +48,7 @@ fn a_body_with_any_byte_changed_is_no_panic() {
         }
     }
     // Both ways are taken: changed text is still text, changed lengths are none.
-    assert!(
-        read_well > tried / 20 && read_well < tried * 19 / 20,
-        "{read_well} of {tried}"
-    );
+    assert!(read_well > tried / 20 && read_well < tried * 19 / 20, "{read_well} of {tried}");
 }
 
 /// Messages that are well formed and have nothing to do with the schema.
@@ -71,9 +62,7 @@ fn message() -> impl Strategy<Value = Writer> {
         prop::collection::vec((1..20_u32, inner), 0..6).prop_map(|fields| {
             fields
                 .into_iter()
-                .fold(Writer::new(), |message, (field, value)| {
-                    message.message(field, value)
-                })
+                .fold(Writer::new(), |message, (field, value)| message.message(field, value))
         })
     })
 }

@@ -61,10 +61,7 @@ fn to_json_by(schema: &Schema, body: &[u8]) -> Result<Value, Error> {
         .map_err(|problem| Error::malformed_protobuf("an object", String::new(), &problem))?;
     let what = envelope.shown();
     let Some(message) = schema.kind(envelope.api_version, envelope.kind) else {
-        return Err(Error::unexpected(
-            "a kind that the protobuf schema has",
-            what,
-        ));
+        return Err(Error::unexpected("a kind that the protobuf schema has", what));
     };
     let mut object = Map::new();
     envelope.write_type(&mut object);

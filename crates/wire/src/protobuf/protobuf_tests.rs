@@ -9,17 +9,12 @@ use crate::Error;
 fn refused(body: &[u8]) -> (String, String) {
     let error = to_json(body).unwrap_err();
     assert!(error.is_malformed(), "{error}");
-    (
-        error.field().unwrap_or_default().to_owned(),
-        error.to_string(),
-    )
+    (error.field().unwrap_or_default().to_owned(), error.to_string())
 }
 
 /// An object whose only fields are those of `metadata`.
 fn with_metadata(metadata: Writer) -> Vec<u8> {
-    Writer::new()
-        .message(1, metadata)
-        .enveloped("v1", "ConfigMap")
+    Writer::new().message(1, metadata).enveloped("v1", "ConfigMap")
 }
 
 #[test]
@@ -96,10 +91,7 @@ fn fields_that_are_not_known_are_passed_over() {
         .raw(b"\xc1\x3e12345678") // 1000, eight bytes
         .raw(b"\xc5\x3e1234") // 1000, four bytes
         .raw(b"\xc3\x3e\x0b\x08\x01\x0c\xc4\x3e"); // 1000, a group with another in it
-    assert_eq!(
-        to_json(&with_metadata(metadata)).unwrap()["metadata"],
-        json!({"name": "a"})
-    );
+    assert_eq!(to_json(&with_metadata(metadata)).unwrap()["metadata"], json!({"name": "a"}));
 }
 
 #[test]
@@ -124,50 +116,25 @@ fn entries_of_a_map_may_lack_key_or_value() {
         .message(2, Writer::new().bytes(2, "reversed").bytes(1, "order"))
         .message(3, Writer::new().bytes(1, "none"));
     let read = to_json(&config_map.enveloped("v1", "ConfigMap")).unwrap();
-    assert_eq!(
-        read["data"],
-        json!({"key": "", "": "value", "order": "reversed"})
-    );
+    assert_eq!(read["data"], json!({"key": "", "": "value", "order": "reversed"}));
     assert_eq!(read["binaryData"], json!({"none": ""}));
 }
 
 #[test]
 fn times_are_written_as_go_writes_them() {
     let event = |time: Writer| {
-        let event = Writer::new()
-            .message(2, time)
-            .enveloped("events.k8s.io/v1", "Event");
+        let event = Writer::new().message(2, time).enveloped("events.k8s.io/v1", "Event");
         to_json(&event).map(|read| read["eventTime"].clone())
     };
     let stamp = |seconds, nanos| Writer::new().number(1, seconds).number(2, nanos);
     assert_eq!(event(Writer::new()).unwrap(), Value::Null);
     assert_eq!(event(stamp(-62_135_596_800, 0)).unwrap(), Value::Null);
-    assert_eq!(
-        event(stamp(0, 1_999)).unwrap(),
-        "1970-01-01T00:00:00.000001Z"
-    );
-    assert_eq!(
-        event(stamp(-1, 500_000_000)).unwrap(),
-        "1969-12-31T23:59:59.500000Z"
-    );
-    assert_eq!(
-        event(stamp(-62_135_596_800, 1_000)).unwrap(),
-        "0001-01-01T00:00:00.000001Z"
-    );
-    assert_eq!(
-        event(stamp(253_402_300_799, 999_999_999)).unwrap(),
-        "9999-12-31T23:59:59.999999Z"
-    );
-    for (seconds, nanos) in [
-        (253_402_300_800, 0),
-        (i64::MIN, 0),
-        (0, -1_000),
-        (0, 1_000_000_000),
-    ] {
-        assert_eq!(
-            event(stamp(seconds, nanos)).unwrap_err().field(),
-            Some("eventTime")
-        );
+    assert_eq!(event(stamp(0, 1_999)).unwrap(), "1970-01-01T00:00:00.000001Z");
+    assert_eq!(event(stamp(-1, 500_000_000)).unwrap(), "1969-12-31T23:59:59.500000Z");
+    assert_eq!(event(stamp(-62_135_596_800, 1_000)).unwrap(), "0001-01-01T00:00:00.000001Z");
+    assert_eq!(event(stamp(253_402_300_799, 999_999_999)).unwrap(), "9999-12-31T23:59:59.999999Z");
+    for (seconds, nanos) in [(253_402_300_800, 0), (i64::MIN, 0), (0, -1_000), (0, 1_000_000_000)] {
+        assert_eq!(event(stamp(seconds, nanos)).unwrap_err().field(), Some("eventTime"));
     }
 
     let created = |time| to_json(&with_metadata(Writer::new().message(8, time))).unwrap();
@@ -181,16 +148,9 @@ fn times_are_written_as_go_writes_them() {
 #[test]
 fn negative_numbers_and_false_pointers_stay() {
     let spec = Writer::new().number(1, -1).number(5, 0).number(6, 0);
-    let read = to_json(
-        &Writer::new()
-            .message(2, spec)
-            .enveloped("apps/v1", "ReplicaSet"),
-    );
+    let read = to_json(&Writer::new().message(2, spec).enveloped("apps/v1", "ReplicaSet"));
     assert_eq!(read.unwrap()["spec"]["replicas"], -1);
-    let pod = Writer::new()
-        .number(5, -9_000_000_000)
-        .number(11, 0)
-        .number(30, 0);
+    let pod = Writer::new().number(5, -9_000_000_000).number(11, 0).number(30, 0);
     let read = to_json(&Writer::new().message(2, pod).enveloped("v1", "Pod")).unwrap();
     assert_eq!(
         read["spec"],
@@ -219,10 +179,7 @@ list a.Verbs string
 ";
 
 fn more(message: Writer) -> Result<Value, Error> {
-    to_json_by(
-        &Schema::parse(MORE).unwrap(),
-        &message.enveloped("v1", "More"),
-    )
+    to_json_by(&Schema::parse(MORE).unwrap(), &message.enveloped("v1", "More"))
 }
 
 #[test]
@@ -247,25 +204,17 @@ fn named_slices_are_messages_on_the_wire_and_lists_in_json() {
 
 #[test]
 fn inline_messages_are_flat_in_json_at_any_depth() {
-    let deep = Writer::new()
-        .message(1, Writer::new().bytes(1, ""))
-        .bytes(2, "x");
+    let deep = Writer::new().message(1, Writer::new().bytes(1, "")).bytes(2, "x");
     let read = more(Writer::new().message(7, deep)).unwrap();
     assert_eq!((&read["deeper"], &read["deep"]), (&json!(""), &json!("x")));
-    assert_eq!(
-        more(Writer::new()).unwrap().get("deeper"),
-        Some(&Value::Null)
-    );
+    assert_eq!(more(Writer::new()).unwrap().get("deeper"), Some(&Value::Null));
     let error = more(Writer::new().message(7, Writer::new().number(2, 1))).unwrap_err();
     assert_eq!(error.field(), Some("deep"));
 }
 
 #[test]
 fn numbers_come_one_by_one_or_packed() {
-    let ports = Writer::new()
-        .number(3, 80)
-        .bytes(3, b"\x01\xac\x02")
-        .number(3, -1);
+    let ports = Writer::new().number(3, 80).bytes(3, b"\x01\xac\x02").number(3, -1);
     assert_eq!(more(ports).unwrap()["ports"], json!([80, 1, 300, -1]));
     let cut = more(Writer::new().number(3, 80).bytes(3, b"\x01\xac")).unwrap_err();
     assert_eq!(cut.field(), Some("ports[1]"));
@@ -274,25 +223,16 @@ fn numbers_come_one_by_one_or_packed() {
 #[test]
 fn embedded_documents_are_json_or_an_envelope() {
     let object = |content: &[u8]| more(Writer::new().message(4, Writer::new().bytes(1, content)));
-    assert_eq!(
-        object(b" {\"a\":[1.5]}").unwrap()["object"],
-        json!({"a": [1.5]})
-    );
+    assert_eq!(object(b" {\"a\":[1.5]}").unwrap()["object"], json!({"a": [1.5]}));
     assert_eq!(object(b"").unwrap()["object"], Value::Null);
     assert_eq!(more(Writer::new()).unwrap()["object"], Value::Null);
     let inner = Writer::new().number(3, 1).enveloped("v1", "More");
     let read = object(&inner).unwrap();
-    assert_eq!(
-        (&read["object"]["kind"], &read["object"]["ports"]),
-        (&json!("More"), &json!([1]))
-    );
+    assert_eq!((&read["object"]["kind"], &read["object"]["ports"]), (&json!("More"), &json!([1])));
 
-    for content in [
-        b"\xd9\xd9\xf7\xa0".as_slice(),
-        b"{",
-        b"k8s\0",
-        &Writer::new().enveloped("v1", "Other"),
-    ] {
+    for content in
+        [b"\xd9\xd9\xf7\xa0".as_slice(), b"{", b"k8s\0", &Writer::new().enveloped("v1", "Other")]
+    {
         assert_eq!(object(content).unwrap_err().field(), Some("object"));
     }
     let fields = more(Writer::new().message(5, Writer::new().bytes(1, "{\"f:a\":{}}"))).unwrap();
@@ -305,10 +245,7 @@ fn nesting_is_bounded() {
         |levels| (1..levels).fold(Writer::new(), |inner, _| Writer::new().message(6, inner));
     assert!(more(nested(MAX_DEPTH - 2)).is_ok());
     let error = more(nested(MAX_DEPTH + 1)).unwrap_err();
-    assert!(
-        error.is_malformed() && error.to_string().contains("100 levels"),
-        "{error}"
-    );
+    assert!(error.is_malformed() && error.to_string().contains("100 levels"), "{error}");
     assert!(more(nested(5_000)).is_err());
 }
 
@@ -324,9 +261,7 @@ fn many_values_in_few_bytes_are_refused() {
 #[test]
 fn malformed_bytes_are_refused_with_the_path_of_the_field() {
     let container = Writer::new().bytes(1, "c").bytes(2, b"\xff secret");
-    let spec = Writer::new()
-        .message(2, Writer::new().bytes(1, "first"))
-        .message(2, container);
+    let spec = Writer::new().message(2, Writer::new().bytes(1, "first")).message(2, container);
     let (path, text) = refused(&Writer::new().message(2, spec).enveloped("v1", "Pod"));
     assert_eq!(path, "spec.containers[1].image");
     assert_eq!(
@@ -336,10 +271,7 @@ fn malformed_bytes_are_refused_with_the_path_of_the_field() {
 
     let (path, text) = refused(&with_metadata(Writer::new().number(1, 7)));
     assert_eq!(path, "metadata.name");
-    assert!(
-        text.ends_with("expected text, bytes or a message, got a number"),
-        "{text}"
-    );
+    assert!(text.ends_with("expected text, bytes or a message, got a number"), "{text}");
 
     let label = Writer::new().bytes(1, "app").number(2, 1);
     assert_eq!(
@@ -348,9 +280,8 @@ fn malformed_bytes_are_refused_with_the_path_of_the_field() {
     );
 
     let port = Writer::new().message(4, Writer::new().number(1, 2));
-    let service = Writer::new()
-        .message(2, Writer::new().message(1, port))
-        .enveloped("v1", "Service");
+    let service =
+        Writer::new().message(2, Writer::new().message(1, port)).enveloped("v1", "Service");
     assert_eq!(refused(&service).0, "spec.ports[0].targetPort");
 
     for broken in [
@@ -362,11 +293,7 @@ fn malformed_bytes_are_refused_with_the_path_of_the_field() {
         b"\x0c",     // the end of a group that did not start
         b"\xc3\x3e", // a group that does not end
     ] {
-        assert_eq!(
-            refused(&with_metadata(Writer::new().raw(broken))).0,
-            "metadata",
-            "{broken:?}"
-        );
+        assert_eq!(refused(&with_metadata(Writer::new().raw(broken))).0, "metadata", "{broken:?}");
     }
 }
 
@@ -381,30 +308,17 @@ fn the_envelope_has_to_be_one() {
     ] {
         let (path, text) = refused(body);
         assert_eq!(path, "");
-        assert!(
-            text.starts_with("malformed protobuf of an object: it does not"),
-            "{text}"
-        );
+        assert!(text.starts_with("malformed protobuf of an object: it does not"), "{text}");
     }
-    let encoded = [
-        Writer::new().enveloped("v1", "Pod"),
-        b"\x1a\x04gzip".to_vec(),
-    ]
-    .concat();
+    let encoded = [Writer::new().enveloped("v1", "Pod"), b"\x1a\x04gzip".to_vec()].concat();
     assert!(refused(&encoded).1.contains("encoded"));
-    let json = [
-        Writer::new().enveloped("v1", "Pod"),
-        b"\x22\x10application/json".to_vec(),
-    ]
-    .concat();
+    let json =
+        [Writer::new().enveloped("v1", "Pod"), b"\x22\x10application/json".to_vec()].concat();
     assert!(refused(&json).1.contains("no protobuf"));
 
     let unknown = to_json(&Writer::new().enveloped("example.com/v1", "Widget")).unwrap_err();
     assert!(unknown.is_unexpected_kind());
-    assert!(
-        unknown.to_string().contains("example.com/v1 Widget"),
-        "{unknown}"
-    );
+    assert!(unknown.to_string().contains("example.com/v1 Widget"), "{unknown}");
     let large = to_json(&vec![0; crate::MAX_OBJECT_BYTES + 1]).unwrap_err();
     assert!(large.is_too_large());
 }

@@ -132,10 +132,7 @@ impl<'a> Reader<'a> {
 
     fn take(&mut self, length: u64) -> Result<&'a [u8], Problem> {
         let length = usize::try_from(length).map_err(|_| Problem::Truncated)?;
-        let (taken, rest) = self
-            .rest
-            .split_at_checked(length)
-            .ok_or(Problem::Truncated)?;
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Problem::Truncated)?;
         self.rest = rest;
         Ok(taken)
     }

@@ -120,10 +120,7 @@ impl Schema {
                     return None;
                 };
                 let field = Field::parse(number, name, of, flag, ids)?;
-                if fields
-                    .last()
-                    .is_some_and(|last| last.number >= field.number)
-                {
+                if fields.last().is_some_and(|last| last.number >= field.number) {
                     return None;
                 }
                 fields.push(field);
@@ -178,13 +175,7 @@ impl Field {
             _ => return None,
         };
         let number = number.parse().ok()?;
-        Some(Self {
-            number,
-            name,
-            form,
-            of,
-            omit,
-        })
+        Some(Self { number, name, form, of, omit })
     }
 }
 

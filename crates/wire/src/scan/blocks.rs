@@ -35,11 +35,7 @@ fn bits(block: &[u8; BLOCK], wanted: impl Fn(u8) -> bool) -> u64 {
     // Of every eight bytes each gets a bit of its own ...
     let mut weights = [0; BLOCK];
     for (index, weight) in weights.iter_mut().enumerate() {
-        *weight = if wanted(block[index]) {
-            1 << (index % 8)
-        } else {
-            0
-        };
+        *weight = if wanted(block[index]) { 1 << (index % 8) } else { 0 };
     }
     // ... so that their sum, which the multiplication gathers in the highest byte, is eight bits of the mask.
     let (words, _) = weights.as_chunks::<8>();

@@ -37,14 +37,8 @@ pub(crate) fn is_space(byte: u8) -> bool {
 
 /// Without the white space around it.
 pub(crate) fn trim(json: &[u8]) -> &[u8] {
-    let start = json
-        .iter()
-        .position(|byte| !is_space(*byte))
-        .unwrap_or(json.len());
-    let end = json
-        .iter()
-        .rposition(|byte| !is_space(*byte))
-        .map_or(start, |last| last + 1);
+    let start = json.iter().position(|byte| !is_space(*byte)).unwrap_or(json.len());
+    let end = json.iter().rposition(|byte| !is_space(*byte)).map_or(start, |last| last + 1);
     &json[start..end]
 }
 

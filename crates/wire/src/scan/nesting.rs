@@ -17,11 +17,7 @@ pub(crate) struct Nesting {
 impl Nesting {
     /// Behind the opening bracket.
     pub(crate) fn opened() -> Self {
-        Self {
-            depth: 1,
-            in_text: false,
-            escaped: false,
-        }
+        Self { depth: 1, in_text: false, escaped: false }
     }
 
     /// Goes through `piece`. Returns the offset behind the closing bracket, if it is in there.
@@ -37,8 +33,7 @@ impl Nesting {
         }
         let mut last = [b' '; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
-        self.block(&last, rest.len())
-            .map(|length| blocks.len() * BLOCK + length)
+        self.block(&last, rest.len()).map(|length| blocks.len() * BLOCK + length)
     }
 
     /// Goes through the first `length` bytes of a block; those behind are spaces.

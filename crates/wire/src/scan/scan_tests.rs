@@ -110,11 +110,7 @@ fn faults_are_placed() {
         ("1e400", 0, "number out of range"),
     ];
     for (text, offset, problem) in cases {
-        assert_eq!(
-            check(text.as_bytes()),
-            Err(SyntaxError { offset, problem }),
-            "{text}"
-        );
+        assert_eq!(check(text.as_bytes()), Err(SyntaxError { offset, problem }), "{text}");
     }
 }
 
@@ -124,11 +120,7 @@ fn nesting_is_bounded_where_serde_json_bounds_it() {
         for (depth, fits) in [(127, true), (128, false), (100_000, false)] {
             let text = format!("{}0{}", open.repeat(depth), close.repeat(depth));
             assert_eq!(check(text.as_bytes()).is_ok(), fits, "{depth}");
-            assert_eq!(
-                serde_json::from_str::<Value>(&text).is_ok(),
-                fits,
-                "{depth}"
-            );
+            assert_eq!(serde_json::from_str::<Value>(&text).is_ok(), fits, "{depth}");
         }
     }
 }

@@ -38,24 +38,14 @@ impl<'a> Scanner<'a> {
     }
 
     pub(crate) fn error<T>(&self, problem: &'static str) -> Scan<T> {
-        let problem = if self.at >= self.bytes.len() {
-            ENDS_EARLY
-        } else {
-            problem
-        };
-        Err(SyntaxError {
-            offset: self.at.min(self.bytes.len()),
-            problem,
-        })
+        let problem = if self.at >= self.bytes.len() { ENDS_EARLY } else { problem };
+        Err(SyntaxError { offset: self.at.min(self.bytes.len()), problem })
     }
 
     #[inline]
     pub(crate) fn skip_space(&mut self) {
         // Servers send none: one comparison settles it.
-        while self
-            .peek()
-            .is_some_and(|byte| byte <= b' ' && is_space(byte))
-        {
+        while self.peek().is_some_and(|byte| byte <= b' ' && is_space(byte)) {
             self.at += 1;
         }
     }
@@ -232,10 +222,7 @@ impl<'a> Scanner<'a> {
         // Beyond the range of a 64-bit float no reader can decode it. Rare, so the check may be slow.
         huge |= self.at - start > 300;
         if huge && serde_json::from_slice::<f64>(&self.bytes[start..self.at]).is_err() {
-            return Err(SyntaxError {
-                offset: start,
-                problem: "number out of range",
-            });
+            return Err(SyntaxError { offset: start, problem: "number out of range" });
         }
         Ok(())
     }
@@ -245,11 +232,7 @@ impl<'a> Scanner<'a> {
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
-        if self.at > start {
-            Ok(())
-        } else {
-            self.error("expected a digit")
-        }
+        if self.at > start { Ok(()) } else { self.error("expected a digit") }
     }
 }
 

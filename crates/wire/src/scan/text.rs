@@ -54,28 +54,18 @@ pub(super) fn end_of_text(bytes: &[u8], start: usize) -> Scan<Text> {
         }
         match bytes.get(at) {
             Some(b'"') => {
-                return Ok(Text {
-                    start,
-                    end: at,
-                    escaped,
-                });
+                return Ok(Text { start, end: at, escaped });
             }
             Some(b'\\') => {
                 escaped = true;
                 at = end_of_escape(bytes, at)?;
             }
             Some(0..=0x1f) => {
-                return Err(SyntaxError {
-                    offset: at,
-                    problem: "control character in a string",
-                });
+                return Err(SyntaxError { offset: at, problem: "control character in a string" });
             }
             Some(_) => at += 1,
             None => {
-                return Err(SyntaxError {
-                    offset: bytes.len(),
-                    problem: ENDS_EARLY,
-                });
+                return Err(SyntaxError { offset: bytes.len(), problem: ENDS_EARLY });
             }
         }
     }
@@ -98,30 +88,18 @@ fn end_of_escape(bytes: &[u8], at: usize) -> Scan<usize> {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
         Some(b'u') => match hex4(bytes, at + 2)? {
-            0xDC00..=0xDFFF => Err(SyntaxError {
-                offset: at,
-                problem: LONE_SURROGATE,
-            }),
+            0xDC00..=0xDFFF => Err(SyntaxError { offset: at, problem: LONE_SURROGATE }),
             0xD800..=0xDBFF => {
                 let low = bytes.get(at + 6..at + 8) == Some(b"\\u");
                 if low && (0xDC00..=0xDFFF).contains(&hex4(bytes, at + 8)?) {
                     return Ok(at + 12);
                 }
-                Err(SyntaxError {
-                    offset: at,
-                    problem: LONE_SURROGATE,
-                })
+                Err(SyntaxError { offset: at, problem: LONE_SURROGATE })
             }
             _ => Ok(at + 6),
         },
-        Some(_) => Err(SyntaxError {
-            offset: at + 1,
-            problem: "unknown escape in a string",
-        }),
-        None => Err(SyntaxError {
-            offset: bytes.len(),
-            problem: ENDS_EARLY,
-        }),
+        Some(_) => Err(SyntaxError { offset: at + 1, problem: "unknown escape in a string" }),
+        None => Err(SyntaxError { offset: bytes.len(), problem: ENDS_EARLY }),
     }
 }
 
@@ -131,16 +109,10 @@ fn hex4(bytes: &[u8], at: usize) -> Scan<u16> {
     let mut value = 0;
     for offset in at..at + 4 {
         let Some(&byte) = bytes.get(offset) else {
-            return Err(SyntaxError {
-                offset: bytes.len(),
-                problem: ENDS_EARLY,
-            });
+            return Err(SyntaxError { offset: bytes.len(), problem: ENDS_EARLY });
         };
         let Some(digit) = char::from(byte).to_digit(16) else {
-            return Err(SyntaxError {
-                offset,
-                problem: "expected a hexadecimal digit",
-            });
+            return Err(SyntaxError { offset, problem: "expected a hexadecimal digit" });
         };
         value = value << 4 | digit as u16;
     }

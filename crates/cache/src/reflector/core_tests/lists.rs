@@ -9,14 +9,7 @@ fn the_first_list_takes_what_the_server_has_and_the_watch_goes_on_from_it() {
     assert_eq!((version(&list), list.limit), (Some("0"), Some(500)));
     bench.item(raw("a", "5"));
     let delta = bench.end("900", None).unwrap();
-    let Delta::ReplacedAll {
-        resource_version,
-        objects,
-        ..
-    } = delta
-    else {
-        panic!("{delta:?}")
-    };
+    let Delta::ReplacedAll { resource_version, objects, .. } = delta else { panic!("{delta:?}") };
     assert_eq!((resource_version.as_str(), objects.len()), ("900", 1));
     let watch = bench.watch();
     assert_eq!(watch.resource_version.as_deref(), Some("900"));
@@ -33,13 +26,8 @@ fn nothing_of_a_list_counts_before_its_end() {
     bench.list_fails(Cause::Connection);
     bench.list();
     bench.item(raw("b", "6"));
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("9", None) else {
-        panic!()
-    };
-    assert_eq!(
-        objects.iter().map(CachedObject::name).collect::<Vec<_>>(),
-        ["b"]
-    );
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("9", None) else { panic!() };
+    assert_eq!(objects.iter().map(CachedObject::name).collect::<Vec<_>>(), ["b"]);
 }
 
 #[test]
@@ -53,13 +41,8 @@ fn b53_a_list_after_the_first_asks_for_at_least_what_was_seen() {
     // This server lags behind: the newest state, not anything the server has at hand.
     bench.list_fails(Cause::VersionTooLarge);
     let (list, waited) = bench.request();
-    let Action::List(_, list) = list else {
-        panic!()
-    };
-    assert_eq!(
-        (version(&list), list.limit, waited),
-        (None, Some(500), Duration::ZERO)
-    );
+    let Action::List(_, list) = list else { panic!() };
+    assert_eq!((version(&list), list.limit, waited), (None, Some(500), Duration::ZERO));
     bench.end("210", None);
     bench.watch();
     bench.watch_fails(Cause::Other);
@@ -72,23 +55,15 @@ fn an_expired_version_leads_to_a_list_from_it_and_only_then_to_the_newest_state(
     bench.listed("10");
     bench.watch();
     let gone = StatusError::of(Reason::Expired, "too old resource version");
-    assert!(matches!(
-        bench.event(RawWatchEvent::Error(gone)),
-        Step::Stop
-    ));
+    assert!(matches!(bench.event(RawWatchEvent::Error(gone)), Step::Stop));
     let (list, waited) = bench.request();
-    let Action::List(_, list) = list else {
-        panic!("{list:?}")
-    };
+    let Action::List(_, list) = list else { panic!("{list:?}") };
     assert_eq!(version(&list), Some("10"));
     assert!(waited >= Duration::from_millis(800));
     bench.list_fails(Cause::Expired);
     assert_eq!(version(&bench.list()), None);
     bench.list_fails(Cause::Expired);
-    assert!(
-        bench.request().1 > Duration::ZERO,
-        "no version to give up is left"
-    );
+    assert!(bench.request().1 > Duration::ZERO, "no version to give up is left");
     assert_eq!(bench.end("30", None).map(|_| ()), Some(()));
     assert_eq!(bench.watch().resource_version.as_deref(), Some("30"));
 }
@@ -100,21 +75,11 @@ fn pages_go_on_with_the_token_and_end_with_the_version_of_the_first() {
     bench.item(raw("a", "1"));
     assert!(bench.end("10", Some("t1")).is_none());
     let page = bench.list();
-    assert_eq!(
-        (page.continue_token.as_deref(), version(&page)),
-        (Some("t1"), None)
-    );
+    assert_eq!((page.continue_token.as_deref(), version(&page)), (Some("t1"), None));
     assert_eq!(page.limit, Some(500));
     bench.item(raw("b", "2"));
     let delta = bench.end("12", None);
-    let Some(Delta::ReplacedAll {
-        resource_version,
-        objects,
-        ..
-    }) = delta
-    else {
-        panic!()
-    };
+    let Some(Delta::ReplacedAll { resource_version, objects, .. }) = delta else { panic!() };
     assert_eq!((resource_version.as_str(), objects.len()), ("10", 2));
     // The server cuts lists at version 0 into pages: it has no watch cache, so later lists are paged too.
     bench.watch();
@@ -131,26 +96,16 @@ fn an_expired_page_leads_to_the_list_in_one_piece() {
     bench.list();
     bench.list_fails(Cause::Expired);
     let (list, waited) = bench.request();
-    let Action::List(_, list) = list else {
-        panic!()
-    };
-    assert_eq!(
-        (version(&list), list.limit, &list.continue_token),
-        (Some("0"), None, &None)
-    );
+    let Action::List(_, list) = list else { panic!() };
+    assert_eq!((version(&list), list.limit, &list.continue_token), (Some("0"), None, &None));
     assert_eq!(waited, Duration::ZERO);
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else {
-        panic!()
-    };
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else { panic!() };
     assert!(objects.is_empty(), "the pages before do not count");
 }
 
 #[test]
 fn a_page_size_that_was_asked_for_is_always_used() {
-    let mut bench = Bench::with(ReflectorOptions {
-        page_size: Some(50),
-        ..Default::default()
-    });
+    let mut bench = Bench::with(ReflectorOptions { page_size: Some(50), ..Default::default() });
     assert_eq!(bench.list().limit, Some(50));
     bench.end("10", None);
     bench.watch();
@@ -171,9 +126,7 @@ fn what_a_list_repeats_is_not_held_twice() {
     bench.list();
     bench.item(raw("a", "1"));
     bench.item(raw("b", "2"));
-    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else {
-        panic!()
-    };
+    let Some(Delta::ReplacedAll { objects, .. }) = bench.end("11", None) else { panic!() };
     assert!(objects[0].ptr_eq(&held));
 }
 
@@ -187,14 +140,10 @@ fn what_cannot_be_read_is_left_out_and_the_store_keeps_what_it_has_of_it() {
     bench.apply(first);
     bench.watch();
     let other = r#"{"kind":"Secret","metadata":{"name":"a","resourceVersion":"11"}}"#;
-    let step = bench.event(RawWatchEvent::Modified(
-        RawObject::from_json(other).unwrap(),
-    ));
+    let step = bench.event(RawWatchEvent::Modified(RawObject::from_json(other).unwrap()));
     assert!(matches!(step, Step::Continue));
     // Read, and not applied before the list is.
-    let Step::Push(late) = bench.event(RawWatchEvent::Added(raw("late", "12"))) else {
-        panic!()
-    };
+    let Step::Push(late) = bench.event(RawWatchEvent::Added(raw("late", "12"))) else { panic!() };
     bench.watch_fails(Cause::Other);
     bench.list();
     for (key, message) in [
@@ -210,16 +159,9 @@ fn what_cannot_be_read_is_left_out_and_the_store_keeps_what_it_has_of_it() {
     let list = bench.end("13", None);
     bench.apply(Some(late));
     bench.apply(list);
-    assert_eq!(
-        bench.stored(),
-        ["a@1", "b@13", "late@12"],
-        "only one is gone"
-    );
+    assert_eq!(bench.stored(), ["a@1", "b@13", "late@12"], "only one is gone");
     let status = bench.core.status();
-    assert_eq!(
-        (status.bad_objects, status.last_error.as_deref()),
-        (5, Some("not even a name"))
-    );
+    assert_eq!((status.bad_objects, status.last_error.as_deref()), (5, Some("not even a name")));
     // A list without it, and without a word of it, says that it is gone.
     bench.watch();
     bench.watch_fails(Cause::Other);
@@ -242,9 +184,7 @@ fn half_a_page_does_not_count() {
     assert_eq!(bench.list().continue_token.as_deref(), Some("t1"));
     bench.item(raw("b", "2"));
     let list = bench.end("10", None);
-    let Some(Delta::ReplacedAll { objects, .. }) = &list else {
-        panic!()
-    };
+    let Some(Delta::ReplacedAll { objects, .. }) = &list else { panic!() };
     assert_eq!(objects.len(), 2);
 }
 

@@ -24,17 +24,9 @@ impl Bench {
     fn with(options: ReflectorOptions) -> Self {
         let store = Indexer::new("configmaps/v1");
         let decoder = Decoder::new(&Kind::of(), 0);
-        let options = ReflectorOptions {
-            seed: Some(7),
-            ..options
-        };
+        let options = ReflectorOptions { seed: Some(7), ..options };
         let core = ReflectorCore::new("ConfigMap", options, decoder, store.clone());
-        Self {
-            core,
-            store,
-            now: Instant::now(),
-            call: Call(0),
-        }
+        Self { core, store, now: Instant::now(), call: Call(0) }
     }
 
     /// The next request, and how long it was waited for.
@@ -114,13 +106,11 @@ impl Bench {
     }
 
     fn list_fails(&mut self, cause: Cause) {
-        self.core
-            .list_failed(self.call, self.now, Failure::new(cause, "for a test"));
+        self.core.list_failed(self.call, self.now, Failure::new(cause, "for a test"));
     }
 
     fn watch_fails(&mut self, cause: Cause) {
-        self.core
-            .watch_ended(self.call, self.now, Some(Failure::new(cause, "for a test")));
+        self.core.watch_ended(self.call, self.now, Some(Failure::new(cause, "for a test")));
     }
 
     fn event(&mut self, event: RawWatchEvent) -> Step<ConfigMap> {
@@ -135,10 +125,7 @@ fn raw(name: &str, version: &str) -> RawObject {
 }
 
 fn bookmark(version: &str) -> RawWatchEvent {
-    RawWatchEvent::Bookmark {
-        resource_version: version.into(),
-        initial_events_end: false,
-    }
+    RawWatchEvent::Bookmark { resource_version: version.into(), initial_events_end: false }
 }
 
 const MINUTE: Duration = Duration::from_secs(60);

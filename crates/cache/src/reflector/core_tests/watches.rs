@@ -12,25 +12,13 @@ fn b42_the_resume_point_is_the_lists_or_the_last_events_and_never_goes_back() {
         bench.end(list, None);
         bench.watch();
         bench.closed(MINUTE);
-        assert_eq!(
-            bench.watch().resource_version.as_deref(),
-            Some(list),
-            "after an idle watch"
-        );
+        assert_eq!(bench.watch().resource_version.as_deref(), Some(list), "after an idle watch");
         bench.event(RawWatchEvent::Added(raw("a", old)));
         bench.closed(MINUTE);
-        assert_eq!(
-            bench.watch().resource_version.as_deref(),
-            Some(list),
-            "sent again"
-        );
+        assert_eq!(bench.watch().resource_version.as_deref(), Some(list), "sent again");
         bench.event(RawWatchEvent::Modified(raw("a", "zz10")));
         bench.closed(MINUTE);
-        assert_eq!(
-            bench.watch().resource_version.as_deref(),
-            Some("zz10"),
-            "the last event"
-        );
+        assert_eq!(bench.watch().resource_version.as_deref(), Some("zz10"), "the last event");
     }
 }
 
@@ -75,14 +63,7 @@ fn b45_very_short_watches_back_off_and_lead_to_one_new_list() {
     }
     assert_eq!(lists, 2, "the first and one more");
     assert!(lists + watches <= 10, "{watches} watches");
-    assert!(
-        bench
-            .core
-            .status()
-            .last_error
-            .unwrap()
-            .contains("without news")
-    );
+    assert!(bench.core.status().last_error.unwrap().contains("without news"));
 }
 
 #[test]
@@ -93,9 +74,7 @@ fn refused_or_asked_to_slow_down_it_watches_again_from_the_same_version() {
         let mut last = Duration::ZERO;
         for _ in 0..3 {
             let (request, waited) = bench.request();
-            let Action::Watch(_, watch) = request else {
-                panic!("{request:?}")
-            };
+            let Action::Watch(_, watch) = request else { panic!("{request:?}") };
             assert_eq!(watch.resource_version.as_deref(), Some("10"));
             assert!(waited >= last, "{waited:?} after {last:?}");
             last = Duration::from_millis(800);
@@ -126,13 +105,8 @@ fn a_stream_that_breaks_goes_on_from_its_last_event() {
     bench.event(RawWatchEvent::Added(raw("a", "11")));
     bench.watch_fails(Cause::Connection);
     let (request, waited) = bench.request();
-    let Action::Watch(_, watch) = request else {
-        panic!()
-    };
-    assert_eq!(
-        (watch.resource_version.as_deref(), waited),
-        (Some("11"), Duration::ZERO)
-    );
+    let Action::Watch(_, watch) = request else { panic!() };
+    assert_eq!((watch.resource_version.as_deref(), waited), (Some("11"), Duration::ZERO));
 }
 
 #[test]
@@ -177,14 +151,9 @@ fn what_comes_late_for_an_earlier_request_changes_nothing() {
         let step = bench.core.watch_event(abandoned, bench.now, event);
         assert!(matches!(step, Step::Stop), "{step:?}");
     }
-    bench
-        .core
-        .watch_ended(abandoned, bench.now, Some(failure()));
+    bench.core.watch_ended(abandoned, bench.now, Some(failure()));
     assert_eq!(bench.core.status(), before);
-    assert!(
-        matches!(bench.event(ghost()), Step::Push(_)),
-        "this one goes on"
-    );
+    assert!(matches!(bench.event(ghost()), Step::Push(_)), "this one goes on");
     bench.watch_fails(Cause::Other);
     let step = bench.event(ghost());
     assert!(matches!(step, Step::Stop), "behind the end: {step:?}");

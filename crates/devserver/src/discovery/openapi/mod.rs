@@ -24,15 +24,11 @@ const VERSION: &str = concat!("kubewright ", env!("CARGO_PKG_VERSION"));
 
 /// Where each group's document is, named by its content.
 pub(super) fn index(groups: &Groups<'_>) -> Value {
-    let versions = groups
-        .iter()
-        .flat_map(|group| group.versions.iter().map(move |one| (group, one)));
+    let versions =
+        groups.iter().flat_map(|group| group.versions.iter().map(move |one| (group, one)));
     let entry = |(group, version): (&Group<'_>, &Version<'_>)| {
         let tag = caching::hash(&document(group, version));
-        (
-            group.path(version),
-            json!({"serverRelativeURL": url(group, version, &tag)}),
-        )
+        (group.path(version), json!({"serverRelativeURL": url(group, version, &tag)}))
     };
     let paths: Map<String, Value> = versions.map(entry).collect();
     json!({ "paths": paths })
@@ -56,13 +52,9 @@ pub(super) fn answer(group: &Group<'_>, version: &Version<'_>, parts: &Parts) ->
             answer
         }
     };
-    answer
-        .headers_mut()
-        .insert(VARY, HeaderValue::from_static("Accept"));
+    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
     if is_named {
-        answer
-            .headers_mut()
-            .insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
+        answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
     }
     answer
 }

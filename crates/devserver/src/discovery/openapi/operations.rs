@@ -24,11 +24,8 @@ const LIST: &[(&str, &str)] = &[
     ("watch", FLAG),
 ];
 const GET: &[(&str, &str)] = &[("resourceVersion", TEXT)];
-const WRITE: &[(&str, &str)] = &[
-    ("dryRun", TEXT),
-    ("fieldManager", TEXT),
-    ("fieldValidation", TEXT),
-];
+const WRITE: &[(&str, &str)] =
+    &[("dryRun", TEXT), ("fieldManager", TEXT), ("fieldValidation", TEXT)];
 const DELETE: &[(&str, &str)] = &[
     ("dryRun", TEXT),
     ("gracePeriodSeconds", NUMBER),
@@ -48,26 +45,15 @@ const DELETE_COLLECTION: &[(&str, &str)] = &[
 pub(super) fn add(paths: &mut BTreeMap<String, Value>, base: &str, kind: &ResourceKind) {
     let own = Subject::of(kind);
     let list = format!("{}List", own.schema);
-    let namespace = if kind.is_namespaced() {
-        "namespaces/{namespace}/"
-    } else {
-        ""
-    };
+    let namespace = if kind.is_namespaced() { "namespaces/{namespace}/" } else { "" };
     let collection = format!("/{base}/{namespace}{}", kind.plural);
 
     let mut methods = Map::new();
     methods.insert("get".into(), own.operation("list", LIST, None, &list));
-    methods.insert(
-        "post".into(),
-        own.operation("post", WRITE, Some(own.body()), &own.schema),
-    );
+    methods.insert("post".into(), own.operation("post", WRITE, Some(own.body()), &own.schema));
     if kind.rules.delete_collection {
-        let operation = own.operation(
-            "deletecollection",
-            DELETE_COLLECTION,
-            Some(deletion()),
-            schemas::STATUS,
-        );
+        let operation =
+            own.operation("deletecollection", DELETE_COLLECTION, Some(deletion()), schemas::STATUS);
         methods.insert("delete".into(), operation);
     }
     add_path(paths, &collection, methods);
@@ -125,10 +111,7 @@ impl Subject {
             "patch" => self.operation(method, WRITE, Some(patch()), &self.schema),
             _ => self.operation(method, WRITE, Some(self.body()), &self.schema),
         };
-        methods
-            .iter()
-            .map(|method| ((*method).to_owned(), operation(method)))
-            .collect()
+        methods.iter().map(|method| ((*method).to_owned(), operation(method))).collect()
     }
 
     fn operation(
@@ -172,10 +155,7 @@ impl Subject {
 }
 
 fn patch() -> Value {
-    let types = [
-        "application/json-patch+json",
-        "application/merge-patch+json",
-    ];
+    let types = ["application/json-patch+json", "application/merge-patch+json"];
     json!({"required": true, "content": content(&types, schemas::PATCH)})
 }
 
@@ -184,20 +164,15 @@ fn deletion() -> Value {
 }
 
 fn content(media_types: &[&str], schema: &str) -> Value {
-    let entry = |media_type: &&str| {
-        (
-            (*media_type).to_owned(),
-            json!({"schema": reference(schema)}),
-        )
-    };
+    let entry =
+        |media_type: &&str| ((*media_type).to_owned(), json!({"schema": reference(schema)}));
     Value::Object(media_types.iter().map(entry).collect())
 }
 
 /// Adds one path, with the parameters its name shows.
 fn add_path(paths: &mut BTreeMap<String, Value>, path: &str, mut methods: Map<String, Value>) {
-    let names = ["name", "namespace"]
-        .into_iter()
-        .filter(|name| path.contains(&format!("{{{name}}}")));
+    let names =
+        ["name", "namespace"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
     let parameters: Vec<Value> = names
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": TEXT, "uniqueItems": true}}))
         .collect();

@@ -20,11 +20,7 @@ pub(super) fn name(kind: &ResourceKind) -> String {
     let package = if kind.custom {
         kind.group.split('.').rev().collect::<Vec<_>>().join(".")
     } else {
-        let group = if kind.group.is_empty() {
-            "core"
-        } else {
-            &kind.group
-        };
+        let group = if kind.group.is_empty() { "core" } else { &kind.group };
         format!("io.k8s.api.{}", group.trim_end_matches(".k8s.io"))
     };
     format!("{package}.{}.{}", kind.version, kind.kind)

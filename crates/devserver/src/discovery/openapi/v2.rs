@@ -26,9 +26,7 @@ pub(in crate::discovery) fn answer(headers: &HeaderMap) -> Response<Body> {
         .any(|part| PROTOBUF.contains(&part.trim()));
     if is_protobuf {
         let mut answer = protocol::json(StatusCode::OK, protobuf().into());
-        answer
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static(PROTOBUF[0]));
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROTOBUF[0]));
         return answer;
     }
     match negotiate::form(headers, negotiate::Offer::Json) {
