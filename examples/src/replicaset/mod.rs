@@ -5,6 +5,7 @@
 //! ([`Expectations`]); it creates slowly while creations fail; it deletes the pods whose loss costs least; and
 //! it writes the status only when it changed. What a deleted set leaves behind is the garbage collector's work.
 
+mod mapping;
 pub mod pod;
 pub mod rank;
 pub mod slow_start;
@@ -22,7 +23,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetStatus};
 use k8s_openapi::api::core::v1::{ObjectReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright::cache::{CachedObject, Decoded, Event, SharedInformer, SharedInformerFactory};
+use kubewright::cache::{CachedObject, Decoded, SharedInformer, SharedInformerFactory};
 use kubewright::client::Client;
 use kubewright::controller::{
     Action, Controller, ControllerRefManager, ControllerStats, EventRecorder, EventType,
@@ -309,84 +310,6 @@ impl ReplicaSets {
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Handles what a set's own event does besides enqueueing it: a set that was deleted and created again
-    /// under its name starts with no expectations.
-    fn set_changed(&self, event: &Event<ReplicaSet>) -> Vec<ObjectKey> {
-        match event {
-            Event::Updated { old, new } if old.uid() != new.uid() => {
-                self.expectations.delete(old.key());
-            }
-            Event::Deleted { object, .. } => self.expectations.delete(object.key()),
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// The sets that a pod's event concerns; what was expected and is now seen is noted.
-    fn pod_changed(&self, event: &Event<Pod>) -> Vec<ObjectKey> {
-        match event {
-            Event::Added { object, .. } if object.deletion_timestamp().is_some() => {
-                self.pod_goes(object)
-            }
-            Event::Added { object, .. } => match self.set_of(object) {
-                Some(set) => {
-                    self.expectations.creation_observed(&set);
-                    vec![set]
-                }
-                None => self.sets_that_could_adopt(object),
-            },
-            Event::Updated { new, .. } if new.deletion_timestamp().is_some() => self.pod_goes(new),
-            Event::Updated { old, new } => {
-                let (before, after) = (self.set_of(old), self.set_of(new));
-                let mut keys = Vec::new();
-                if before != after {
-                    keys.extend(before);
-                }
-                match after {
-                    Some(set) => keys.push(set),
-                    None => keys.extend(self.sets_that_could_adopt(new)),
-                }
-                keys
-            }
-            Event::Deleted { object, .. } => self.pod_goes(object),
-        }
-    }
-
-    fn pod_goes(&self, pod: &CachedObject<Pod>) -> Vec<ObjectKey> {
-        let set = self.set_of(pod);
-        if let Some(set) = &set {
-            self.expectations.deletion_observed(set, pod.key());
-        }
-        set.into_iter().collect()
-    }
-
-    /// The set that controls the pod, if it is still the one with that uid.
-    fn set_of(&self, pod: &CachedObject<Pod>) -> Option<ObjectKey> {
-        let owners = pod.owner_references();
-        let owner = controller_of(&owners)?;
-        if owner.kind != "ReplicaSet" || !owner.api_version.starts_with("apps/") {
-            return None;
-        }
-        let key = ObjectKey::new(pod.namespace(), &owner.name);
-        self.sets.lister().get(&key).filter(|set| set.uid() == owner.uid).map(|_| key)
-    }
-
-    fn sets_that_could_adopt(&self, pod: &CachedObject<Pod>) -> Vec<ObjectKey> {
-        if controller_of(&pod.owner_references()).is_some() {
-            return Vec::new();
-        }
-        let sets = self.sets.lister();
-        let sets = sets.in_namespace(pod.namespace().unwrap_or_default());
-        sets.list(&Selector::everything())
-            .into_iter()
-            .filter(|set| {
-                let selector = set.get().ok().and_then(|set| selector_of(&set).ok());
-                selector.is_some_and(|selector| selector.matches(pod.raw()))
-            })
-            .map(|set| set.key().clone())
-            .collect()
     }
 
     /// Records what was done to a pod of the set.
