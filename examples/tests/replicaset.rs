@@ -217,9 +217,9 @@ async fn a_thousand_pods_take_few_more_than_a_thousand_calls() {
     let (_server, client, controllers) = start().await;
     let (sets, pods) = apis(&client);
     create(&sets, &replica_set("web", 1_000, json!({}))).await;
-    until_ready(&pods, 1_000).await;
     until(&sets, |sets| sets[0].status.as_ref().and_then(|s| s.available_replicas) == Some(1_000))
         .await;
+    until_ready(&pods, 1_000).await;
     let calls = controllers.replicaset_client().calls();
     assert!(calls.total() <= 1_200, "{calls}");
     controllers.shutdown().await.unwrap();
