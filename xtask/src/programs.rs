@@ -29,9 +29,7 @@ pub(crate) fn build(
     name: &str,
     profile: Profile,
 ) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(workspace::root()?);
+    let mut command = cargo()?;
     let flag = if target == Target::Bin { "--bin" } else { "--example" };
     command.args(["build", "--package", package, flag, name]);
     command.args((profile == Profile::Release).then_some("--release"));
@@ -42,6 +40,20 @@ pub(crate) fn build(
     }
     executable_in(&String::from_utf8_lossy(&output.stdout), name)
         .ok_or_else(|| Error::new(format!("cargo built no program named {name} in {package}")))
+}
+
+/// Cargo, in the repository, as a person would start it.
+pub(crate) fn cargo() -> Result<Command> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(workspace::root()?);
+    // What cargo says about xtask would make build scripts that look at it, such as ring's, run again.
+    for (name, _) in std::env::vars_os() {
+        let starts = |prefix| name.to_string_lossy().starts_with(prefix);
+        if starts("CARGO_PKG_") || starts("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    Ok(command)
 }
 
 /// Cargo tells where it put the program, whatever the target folder.

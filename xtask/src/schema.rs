@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 
 use crate::error::{Context, Error, Result};
 use crate::say::say;
-use crate::workspace;
+use crate::{programs, workspace};
 
 const TOOL: &str = "tools/schema";
 const SCHEMA: &str = "crates/wire/src/protobuf/schema.txt";
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         say(format!("{SCHEMA} is up to date"))?;
     }
     if args.check_fixtures {
-        check_fixtures(&root, &tool)?;
+        check_fixtures(&tool)?;
     }
     if !args.check && !args.check_fixtures {
         write(&root.join(SCHEMA), &tool)?;
@@ -92,7 +92,7 @@ fn api_version(go_mod: &str) -> Option<&str> {
 }
 
 /// The comparison itself is a test of `kubewright-wire` that only runs when asked for: it needs the module's files.
-fn check_fixtures(root: &Path, tool: &Path) -> Result<()> {
+fn check_fixtures(tool: &Path) -> Result<()> {
     go(tool, &["mod", "download", "k8s.io/api"])?;
     let module = go(tool, &["list", "-m", "-f", "{{.Dir}}", "k8s.io/api"])?;
     let fixtures = PathBuf::from(module.trim()).join("testdata/HEAD");
@@ -100,9 +100,7 @@ fn check_fixtures(root: &Path, tool: &Path) -> Result<()> {
     let schema = folder.path().join("all.txt");
     fs::write(&schema, go(tool, &["run", ".", "--all"])?)
         .context(|| format!("cannot write {}", schema.display()))?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .current_dir(root)
+    let status = programs::cargo()?
         .args(["test", "--quiet", "--package", "kubewright-wire", "--lib", "fixtures"])
         .args(["--", "--ignored", "--nocapture"])
         .env("KUBEWRIGHT_FIXTURES", &fixtures)
