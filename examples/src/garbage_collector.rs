@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::future::Future;
+use std::future::{Future, IntoFuture};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ use kubewright::cache::{
 };
 use kubewright::client::{self, Client};
 use kubewright::meta::{
-    DeleteOptions, GetOptions, Kind, Object, ObjectKey, Patch, PatchOptions, PropagationPolicy,
-    Scope, Unstructured,
+    DeleteOptions, GetOptions, Kind, Object, ObjectKey, Patch, PatchOptions, Preconditions,
+    PropagationPolicy, Scope, Unstructured,
 };
 use kubewright::queue::RateLimitingQueue;
 use serde_json::json;
@@ -79,14 +79,22 @@ pub async fn run(
         handlers.push(informer.add_handler(move |event| collector.changed(at, &event))?);
     }
     factory.start();
-    factory.wait_for_sync().await?;
-
-    let workers: Vec<_> =
-        (0..workers.max(1)).map(|_| tokio::spawn(work(collector.clone()))).collect();
-    shutdown.await;
-    collector.queue.shut_down();
-    for worker in workers {
-        worker.await?;
+    // One kind that cannot be listed holds everything up, but not the shutdown.
+    let is_synced = tokio::select! {
+        () = &mut shutdown => false,
+        synced = factory.wait_for_sync().into_future() => {
+            synced?;
+            true
+        }
+    };
+    if is_synced {
+        let workers: Vec<_> =
+            (0..workers.max(1)).map(|_| tokio::spawn(work(collector.clone()))).collect();
+        shutdown.await;
+        collector.queue.shut_down();
+        for worker in workers {
+            worker.await?;
+        }
     }
     for handler in handlers {
         handler.remove().await;
@@ -98,7 +106,7 @@ pub async fn run(
 async fn collected_kinds(client: &Client) -> Vec<Kind<Unstructured>> {
     loop {
         match served::kinds(client, &["list", "watch", "get", "patch", "delete"]).await {
-            Ok(kinds) => return kinds,
+            Ok(served) => return served.kinds,
             Err(error) => tracing::warn!(error, "nothing is collected yet: discovery failed"),
         }
         tokio::time::sleep(ASK_AGAIN).await;
@@ -147,22 +155,35 @@ impl Collector {
     /// Looks again at an object that changed, and at those that depend on one that goes.
     fn changed(&self, at: usize, event: &Event<Unstructured>) {
         match event {
-            Event::Added { object, .. } | Event::Updated { new: object, .. } => {
-                let goes = object.deletion_timestamp().is_some();
-                if goes || !object.owner_references().is_empty() {
-                    self.queue.add((at, object.key().clone()));
+            Event::Added { object, .. } => self.is_there(at, object),
+            Event::Updated { old, new } => {
+                if old.uid() != new.uid() {
+                    self.is_gone(old);
+                } else if old.owner_references() != new.owner_references() {
+                    // The reference that is gone may be all that its owner waited for.
+                    self.look_at_owners(old);
                 }
-                if goes {
-                    self.look_at_owners(object);
-                }
+                self.is_there(at, new);
             }
-            Event::Deleted { object, .. } => {
-                for (at, dependant) in self.dependants(object.uid()) {
-                    self.queue.add((at, dependant.key().clone()));
-                }
-                self.look_at_owners(object);
-            }
+            Event::Deleted { object, .. } => self.is_gone(object),
         }
+    }
+
+    fn is_there(&self, at: usize, object: &CachedObject<Unstructured>) {
+        let goes = object.deletion_timestamp().is_some();
+        if goes || !object.owner_references().is_empty() {
+            self.queue.add((at, object.key().clone()));
+        }
+        if goes {
+            self.look_at_owners(object);
+        }
+    }
+
+    fn is_gone(&self, object: &CachedObject<Unstructured>) {
+        for (at, dependant) in self.dependants(object.uid()) {
+            self.queue.add((at, dependant.key().clone()));
+        }
+        self.look_at_owners(object);
     }
 
     /// An owner may be waiting for this one.
@@ -324,17 +345,24 @@ impl Collector {
         }
     }
 
+    /// Deletes what was looked at and nothing else: it may have got another owner since.
     async fn delete(
         &self,
         at: usize,
         object: &CachedObject<Unstructured>,
         policy: PropagationPolicy,
     ) -> Result<(), BoxError> {
-        let options =
-            DeleteOptions { propagation: Some(policy), ..DeleteOptions::with_uid(object.uid()) };
+        let preconditions = Preconditions {
+            uid: Some(object.uid().to_owned()),
+            resource_version: Some(object.resource_version().to_owned()),
+        };
+        let options = DeleteOptions {
+            preconditions: Some(preconditions),
+            ..DeleteOptions::with_propagation(policy)
+        };
         match self.api(at, object.namespace()).delete(object.name(), &options).await {
             Ok(_) => Ok(()),
-            // Gone, or another object by now, whose own event comes.
+            // Gone, or changed by now, whose own event comes.
             Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -371,3 +399,7 @@ impl Collector {
 fn type_of(kind: &Kind<Unstructured>) -> (String, String) {
     (kind.group().to_owned(), kind.kind().to_owned())
 }
+
+#[cfg(test)]
+#[path = "garbage_collector_tests.rs"]
+mod tests;

@@ -58,8 +58,12 @@ impl Nodes {
     ) -> Result<(), BoxError> {
         let names: Vec<String> =
             (0..self.count).map(|n| format!("{NODE_NAME_PREFIX}{n}")).collect();
+        let mut shutdown = std::pin::pin!(shutdown);
         for name in &names {
-            create_node(client, name).await?;
+            tokio::select! {
+                () = &mut shutdown => return Ok(()),
+                created = create_node(client, name) => created?,
+            }
         }
         let pods: SharedInformer<Pod> = factory.informer();
         let controller = Controller::new("nodes", &pods).workers(8);
@@ -85,21 +89,23 @@ struct Kubelet {
     pods: SharedInformer<Pod>,
     names: Vec<String>,
     settings: Nodes,
-    /// When each pod, by uid, was first seen on a node, or first seen to be stopping.
-    started: Mutex<HashMap<String, Since>>,
+    /// When each pod was first seen on a node, or first seen to be stopping; by key, so that a pod created again
+    /// under its name takes the place of the one before.
+    started: Mutex<HashMap<ObjectKey, Since>>,
     placing: RandomState,
 }
 
+#[derive(Default)]
 struct Since {
+    uid: String,
     running: Option<Instant>,
     stopping: Option<Instant>,
-    key: ObjectKey,
 }
 
 impl Kubelet {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Action, BoxError> {
         let Some(cached) = self.pods.lister().get(key) else {
-            self.started().retain(|_, since| since.key != *key);
+            self.started().remove(key);
             return Ok(Action::done());
         };
         let pod = cached.get()?;
@@ -184,15 +190,14 @@ impl Kubelet {
 
     fn since(&self, pod: &Pod, which: impl Fn(&mut Since) -> &mut Option<Instant>) -> Instant {
         let mut started = self.started();
-        let since = started.entry(pod.uid().to_owned()).or_insert_with(|| Since {
-            running: None,
-            stopping: None,
-            key: pod.key(),
-        });
+        let since = started.entry(pod.key()).or_default();
+        if since.uid != pod.uid() {
+            *since = Since { uid: pod.uid().to_owned(), ..Since::default() };
+        }
         *which(since).get_or_insert_with(Instant::now)
     }
 
-    fn started(&self) -> std::sync::MutexGuard<'_, HashMap<String, Since>> {
+    fn started(&self) -> std::sync::MutexGuard<'_, HashMap<ObjectKey, Since>> {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,9 +9,17 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResource, 
 use kubewright::client::{Client, RestClient};
 use kubewright::meta::{GroupVersion, Kind, Scope, Unstructured};
 
+/// What discovery told.
+pub struct Served {
+    /// The kinds that can be worked with.
+    pub kinds: Vec<Kind<Unstructured>>,
+    /// What the server told nothing about: there may be more kinds in these.
+    pub refused: Vec<GroupVersion>,
+}
+
 /// The kinds, each at its group's preferred version, that have all of `verbs`.
 ///
-/// A group whose document the server refuses is left out with a warning: one broken extension server must not
+/// A group whose document the server refuses is left out with a warning and told apart: one broken extension server must not
 /// stop the others from being looked after.
 ///
 /// # Errors
@@ -20,7 +28,7 @@ use kubewright::meta::{GroupVersion, Kind, Scope, Unstructured};
 pub async fn kinds(
     client: &Client,
     verbs: &[&str],
-) -> Result<Vec<Kind<Unstructured>>, Box<dyn Error + Send + Sync>> {
+) -> Result<Served, Box<dyn Error + Send + Sync>> {
     let rest = RestClient::unversioned(client);
     let groups: APIGroupList = rest.get().abs_path("/apis").send().await?.decode()?;
     let mut versions = vec![GroupVersion::new("", "v1")];
@@ -28,7 +36,7 @@ pub async fn kinds(
         let preferred = group.preferred_version.or_else(|| group.versions.into_iter().next());
         versions.extend(preferred.and_then(|version| version.group_version.parse().ok()));
     }
-    let mut kinds = Vec::new();
+    let (mut kinds, mut refused) = (Vec::new(), Vec::new());
     for version in versions {
         let path = format!("/{}", version.path());
         match rest.get().abs_path(&path).send().await.and_then(|answer| answer.decode()) {
@@ -39,11 +47,12 @@ pub async fn kinds(
             }
             Err(error) if error.status().is_some() => {
                 tracing::warn!(%version, %error, "kinds of this group are not looked after");
+                refused.push(version);
             }
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(kinds)
+    Ok(Served { kinds, refused })
 }
 
 fn kind(

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::client::{Api, Client};
-use kubewright::meta::{DeleteOptions, Object, PropagationPolicy};
-use kubewright::testing::DevServer;
+use kubewright::meta::{DeleteOptions, Object, PropagationPolicy, Reason, StatusError};
+use kubewright::testing::{DevServer, Fault};
 use kubewright_examples::{Controllers, Settings};
 use serde_json::{Value, json};
 use support::{create, names, until};
@@ -80,6 +80,34 @@ async fn in_the_foreground_the_owner_waits_for_those_that_block_it() {
     support::merge(&maps, "held", json!({"metadata": {"finalizers": null}})).await;
     until(&maps, |maps| maps.is_empty()).await;
     controllers.shutdown().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_the_foreground_the_owner_does_not_wait_for_those_with_another_owner() {
+    let (_client, controllers, maps) = start().await;
+    let owner = create(&maps, &map("owner", &[], true)).await;
+    let two = create(&maps, &map("two", &[], true)).await;
+    create(&maps, &map("child", &[&owner, &two], true)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let options = DeleteOptions::with_propagation(PropagationPolicy::Foreground);
+    maps.delete("owner", &options).await.unwrap();
+    let left = until(&maps, |maps| maps.iter().all(|map| map.name() != "owner")).await;
+    assert_eq!(names(&left), ["child", "two"]);
+    assert_eq!(left[0].owner_references().len(), 1);
+    controllers.shutdown().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_cannot_be_listed_does_not_hold_the_shutdown_up() {
+    let server = DevServer::start().await.unwrap();
+    let refusal = StatusError::of(Reason::Forbidden, "not for you");
+    let fault = Fault::on("list", "secrets").times(u32::MAX).answer(refusal);
+    let fault = server.faults().inject(fault).unwrap();
+    let controllers = Controllers::start(&server.client(), Settings::default());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(fault.hits() > 0);
+    let shutdown = tokio::time::timeout(Duration::from_secs(3600), controllers.shutdown());
+    shutdown.await.expect("it hangs").unwrap();
 }
 
 #[tokio::test(start_paused = true)]

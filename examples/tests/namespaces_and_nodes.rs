@@ -2,12 +2,12 @@
 
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, Pod};
 use kubewright::client::Client;
 use kubewright::meta::{CreateOptions, DeleteOptions, Object};
-use kubewright::testing::DevServer;
+use kubewright::testing::{DevServer, Fault};
 use kubewright_examples::nodes::Nodes;
 use kubewright_examples::replicaset::pod::{is_ready, phase};
 use kubewright_examples::{Controllers, Settings};
@@ -79,5 +79,45 @@ async fn a_pod_stops_in_its_own_time_but_within_its_grace_period() {
         let bounds = Duration::from_secs(least)..Duration::from_secs(most);
         assert!(bounds.contains(&took), "{name} took {took:?}");
     }
+    controllers.shutdown().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_answer_does_not_hold_the_shutdown_up() {
+    let server = DevServer::start().await.unwrap();
+    let never = Duration::from_secs(365 * 24 * 3_600);
+    let fault = Fault::on("create", "nodes").times(u32::MAX).delay(never);
+    let fault = server.faults().inject(fault).unwrap();
+    let controllers = Controllers::start(&server.client(), Settings::default());
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(fault.hits(), 1);
+    let asked = Instant::now();
+    controllers.shutdown().await.unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_that_is_held_for_long_is_looked_at_seldom() {
+    // An hour ago by the machine's clock, which the controller goes by.
+    let an_hour = Duration::from_secs(3_600);
+    let builder = DevServer::builder().wall_clock(SystemTime::now() - an_hour);
+    let server = builder.start().await.unwrap();
+    let client = server.client();
+    let controllers = Controllers::start(&client, Settings::default());
+    let namespaces = client.cluster::<Namespace>();
+    let lab: Namespace = serde_json::from_value(json!({"metadata": {"name": "lab"}})).unwrap();
+    create(&namespaces, &lab).await;
+    let held = json!({"metadata": {"name": "held", "finalizers": ["lab.test/hold"]}});
+    let held: ConfigMap = serde_json::from_value(held).unwrap();
+    create(&client.in_namespace("lab"), &held).await;
+    namespaces.delete("lab", &DeleteOptions::default()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(150)).await;
+    let asked: u64 = server
+        .request_counts()
+        .iter()
+        .filter(|count| count.verb == "deletecollection" && count.resource == "configmaps")
+        .map(|count| count.count)
+        .sum();
+    assert!((10..15).contains(&asked), "{asked}");
     controllers.shutdown().await.unwrap();
 }

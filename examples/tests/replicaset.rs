@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use k8s_openapi::api::events::v1::Event;
-use kubewright::client::{Client, Verb};
-use kubewright::meta::{DeleteOptions, Object, Reason, StatusError};
+use kubewright::client::{Client, Verb, WatchEvent};
+use kubewright::meta::{DeleteOptions, Object, Reason, StatusError, WatchOptions};
 use kubewright::testing::{DevServer, Fault};
 use kubewright_examples::{Clock, Controllers, Settings};
 use serde_json::json;
@@ -100,6 +100,32 @@ async fn an_unchanged_status_is_not_written() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     assert_eq!((controllers.replicaset_client().calls() - before).of(Verb::Replace), 0);
+    controllers.shutdown().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_written_late_undoes_nothing() {
+    let (server, client, controllers) = start().await;
+    let (sets, pods) = apis(&client);
+    let slow = Fault::on("update", "replicasets/status").delay(Duration::from_secs(5));
+    let slow = server.faults().inject(slow).unwrap();
+    create(&sets, &replica_set("web", 1, json!({}))).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(slow.hits(), 1);
+    // The status that is on its way meets a conflict now.
+    let mine = merge(&sets, "web", json!({"metadata": {"labels": {"mine": "yes"}}})).await;
+    let options = WatchOptions::from_version(mine.resource_version());
+    let mut watch = sets.watch(&options).await.unwrap();
+    loop {
+        let Some(Ok(WatchEvent::Modified(set))) = watch.next().await else {
+            panic!("the set only changes");
+        };
+        assert_eq!(set.labels().get("mine").map(String::as_str), Some("yes"));
+        if set.status.is_some_and(|status| status.ready_replicas == Some(1)) {
+            break;
+        }
+    }
+    until_ready(&pods, 1).await;
     controllers.shutdown().await.unwrap();
 }
 

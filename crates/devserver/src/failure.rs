@@ -142,6 +142,11 @@ pub(crate) fn too_large(why: &str) -> StatusError {
     StatusError::of(Reason::RequestEntityTooLarge, format!("Request entity too large: {why}"))
 }
 
+/// A real server hands on, without a reason, what etcd says.
+pub(crate) fn too_large_to_store() -> StatusError {
+    StatusError::of(Reason::Other(String::new()), "etcdserver: request is too large").with_code(500)
+}
+
 pub(crate) fn not_acceptable() -> StatusError {
     let message = "only the following media types are accepted: application/json, application/json;stream=watch";
     StatusError::of(Reason::NotAcceptable, message)

@@ -165,7 +165,7 @@ impl DevServerBuilder {
     }
 
     /// How many changes of each resource are kept for watches, continue tokens and lists of exact versions.
-    /// A watcher further behind gets 410. Default: 20,000.
+    /// A watcher further behind gets 410. Default: 20,000. Of large objects fewer are kept: 256 MiB a resource.
     #[must_use]
     pub fn history(mut self, changes: usize) -> Self {
         self.history = changes;

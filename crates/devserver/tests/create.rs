@@ -135,6 +135,12 @@ async fn owners_and_finalizers_are_checked() {
     let two = json!({"metadata": {"name": "a", "ownerReferences": [owner("x"), owner("y")]}});
     let message = lab.post(CONFIG_MAPS, two).await.refused(422, "Invalid");
     assert!(message.contains("Only one reference can have Controller set to true"), "{message}");
+    // The cause holds the whole list, so that one for each would grow with the square of their number.
+    let many: Vec<_> = (0..5_000).map(|n| owner(&format!("x{n}"))).collect();
+    let many = json!({"metadata": {"name": "a", "ownerReferences": many}});
+    let refused = lab.post(CONFIG_MAPS, many).await;
+    refused.refused(422, "Invalid");
+    assert_eq!(refused.body["details"]["causes"].as_array().unwrap().len(), 1);
     let both = json!({"metadata": {"name": "a", "finalizers": ["orphan", "foregroundDeletion"]}});
     let message = lab.post(CONFIG_MAPS, both).await.refused(422, "Invalid");
     assert!(message.contains("cannot be both set"), "{message}");

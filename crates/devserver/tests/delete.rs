@@ -211,6 +211,34 @@ async fn a_namespace_ends_in_two_steps() {
 }
 
 #[tokio::test]
+async fn a_namespace_that_ends_cannot_be_declared_active() {
+    let lab = Lab::new();
+    lab.namespace("lab").await;
+    let status = "/api/v1/namespaces/lab/status";
+    let ending = json!({"status": {"phase": "Terminating"}});
+    let refused = lab.merge(status, ending.clone()).await;
+    refused.refused(422, "Invalid");
+    assert_eq!(refused.cause()["field"], "status.Phase");
+    lab.delete("/api/v1/namespaces/lab").await.ok();
+    for active in [json!({"phase": "Active"}), json!({"phase": null}), Value::Null] {
+        lab.merge(status, json!({"status": active})).await.refused(422, "Invalid");
+    }
+    let still = lab.merge(status, ending).await.ok();
+    assert_eq!(still["status"]["phase"], "Terminating");
+}
+
+/// Kinds that do not count generations keep the one they are given, however large.
+#[tokio::test]
+async fn the_largest_generation_is_no_obstacle() {
+    let lab = Lab::new();
+    let body =
+        json!({"metadata": {"name": "a", "generation": i64::MAX, "finalizers": ["lab.test/x"]}});
+    lab.post(CONFIG_MAPS, body).await.ok();
+    let marked = lab.delete(&format!("{CONFIG_MAPS}/a")).await.ok();
+    assert_eq!(marked["metadata"]["generation"], i64::MAX);
+}
+
+#[tokio::test]
 async fn a_collection_is_deleted_by_selector_and_answered_as_a_list() {
     let lab = Lab::new();
     for (name, app) in [("a", "x"), ("b", "y"), ("c", "x")] {

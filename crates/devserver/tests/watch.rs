@@ -4,6 +4,7 @@ mod lab;
 
 use std::time::Duration;
 
+use http_body_util::BodyExt;
 use kubewright_devserver::DevServer;
 use lab::*;
 use serde_json::{Value, json};
@@ -279,4 +280,28 @@ async fn many_watchers_of_many_changes_all_see_the_same() {
     }
     assert!(all[0].is_sorted());
     assert!(all.iter().all(|seen| *seen == all[0]));
+}
+
+/// A reader that is behind gets large objects piece by piece, and all of them.
+#[tokio::test]
+async fn large_objects_do_not_pile_up() {
+    let lab = Lab::new();
+    let start = lab.server.resource_version();
+    let text = "x".repeat(700_000);
+    for n in 0..8 {
+        let body = json!({"metadata": {"name": format!("n{n}")}, "data": {"text": text}});
+        lab.post(CONFIG_MAPS, body).await.ok();
+    }
+    let path = format!("{CONFIG_MAPS}?watch=true&resourceVersion={start}");
+    let mut body = lab.send("GET", &path, &[], "").await.unwrap().into_body();
+    let mut names = Vec::new();
+    while names.len() < 8 {
+        let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert!(piece.len() < 2_000_000, "{} bytes at once", piece.len());
+        for line in piece.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let event: Value = serde_json::from_slice(line).unwrap();
+            names.push(event["object"]["metadata"]["name"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(names, ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"]);
 }

@@ -25,16 +25,13 @@ impl ReplicaSets {
     /// The sets that a pod's event concerns; what was expected and is now seen is noted.
     pub(super) fn pod_changed(&self, event: &Event<Pod>) -> Vec<ObjectKey> {
         match event {
-            Event::Added { object, .. } if object.deletion_timestamp().is_some() => {
-                self.pod_goes(object)
+            Event::Added { object, .. } => self.pod_comes(object),
+            // One pod has gone and another come under its name, both expected for themselves.
+            Event::Updated { old, new } if old.uid() != new.uid() => {
+                let mut keys = self.pod_goes(old);
+                keys.extend(self.pod_comes(new));
+                keys
             }
-            Event::Added { object, .. } => match self.set_of(object) {
-                Some(set) => {
-                    self.expectations.creation_observed(&set);
-                    vec![set]
-                }
-                None => self.sets_that_could_adopt(object),
-            },
             Event::Updated { new, .. } if new.deletion_timestamp().is_some() => self.pod_goes(new),
             Event::Updated { old, new } => {
                 let (before, after) = (self.set_of(old), self.set_of(new));
@@ -49,6 +46,19 @@ impl ReplicaSets {
                 keys
             }
             Event::Deleted { object, .. } => self.pod_goes(object),
+        }
+    }
+
+    fn pod_comes(&self, pod: &CachedObject<Pod>) -> Vec<ObjectKey> {
+        if pod.deletion_timestamp().is_some() {
+            return self.pod_goes(pod);
+        }
+        match self.set_of(pod) {
+            Some(set) => {
+                self.expectations.creation_observed(&set);
+                vec![set]
+            }
+            None => self.sets_that_could_adopt(pod),
         }
     }
 

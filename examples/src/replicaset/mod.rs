@@ -12,6 +12,8 @@ pub mod slow_start;
 pub mod status;
 
 #[cfg(test)]
+mod mapping_tests;
+#[cfg(test)]
 mod rank_tests;
 
 use std::error::Error;
@@ -295,7 +297,7 @@ impl ReplicaSets {
             return Ok(());
         }
         let sets = self.client.in_namespace::<ReplicaSet>(set.namespace().unwrap_or_default());
-        let mut changed = ReplicaSet { status: Some(wanted), ..set.clone() };
+        let changed = ReplicaSet { status: Some(wanted.clone()), ..set.clone() };
         match sets.replace_status(&changed, &ReplaceOptions::default()).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
@@ -304,7 +306,8 @@ impl ReplicaSets {
                 if fresh.uid() != set.uid() {
                     return Ok(());
                 }
-                changed.metadata.resource_version = fresh.metadata.resource_version;
+                // A status update writes metadata too: the old one would undo what others changed since.
+                let changed = ReplicaSet { status: Some(wanted), ..fresh };
                 sets.replace_status(&changed, &ReplaceOptions::default()).await?;
                 Ok(())
             }

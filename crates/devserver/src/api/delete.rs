@@ -268,6 +268,7 @@ fn raise_generation(object: &mut Unstructured) {
     if let Some(generation) =
         object.metadata.generation.as_mut().filter(|generation| **generation > 0)
     {
-        *generation += 1;
+        // Kinds that do not count generations keep whatever number they were created with.
+        *generation = generation.saturating_add(1);
     }
 }

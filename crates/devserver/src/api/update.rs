@@ -59,6 +59,7 @@ impl Update<'_> {
         match self.part {
             Part::Main => (kind.rules.validate)(&new, Some(&old), &mut errors),
             Part::Finalize => check_spec_finalizers(&new, &mut errors),
+            Part::Status if kind.is_namespace() => check_phase(&old, &new, &mut errors),
             Part::Status => {}
         }
         if !errors.is_empty() {
@@ -177,7 +178,20 @@ fn raise_generation(kind: &ResourceKind, old: &Unstructured, new: &mut Unstructu
         }
     };
     if changed {
-        new.metadata.generation = Some(old.metadata.generation.unwrap_or(0) + 1);
+        new.metadata.generation = Some(old.metadata.generation.unwrap_or(0).saturating_add(1));
+    }
+}
+
+/// A namespace that is ending says so: otherwise new objects could come into it behind its deletion.
+fn check_phase(old: &Unstructured, new: &Unstructured, errors: &mut FieldErrors) {
+    let (wanted, empty) = match old.metadata.deletion_timestamp {
+        Some(_) => ("Terminating", "not empty"),
+        None => ("Active", "empty"),
+    };
+    let phase = new.field(&["status", "phase"]);
+    if phase.and_then(Value::as_str) != Some(wanted) {
+        let why = format!("may only be '{wanted}' if `deletionTimestamp` is {empty}");
+        errors.invalid("status.Phase", json!(phase), &why);
     }
 }
 

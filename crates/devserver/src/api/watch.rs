@@ -22,6 +22,8 @@ use crate::validation::FieldErrors;
 
 /// Changes looked at under one lock.
 const BATCH: usize = 256;
+/// Bytes after which those events are handed on, so that large objects do not pile up.
+const BATCH_BYTES: usize = 1 << 20;
 /// Bytes after which synthetic events are handed on.
 const PIECE: usize = 64 << 10;
 const SHORTEST_TIMEOUT: u64 = 1800;
@@ -196,10 +198,16 @@ impl Watcher {
             }
             changes
         };
-        let mut frames = Vec::new();
+        let (mut frames, mut size) = (Vec::new(), 0);
         for change in &changes {
-            frames.extend(self.event(change)?);
+            if let Some(frame) = self.event(change)? {
+                size += frame.len();
+                frames.push(frame);
+            }
             self.cursor = self.cursor.max(change.revision());
+            if size >= BATCH_BYTES {
+                break;
+            }
         }
         Ok(match frames.len() {
             0 => Read::Unselected,

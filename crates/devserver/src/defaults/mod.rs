@@ -19,11 +19,15 @@ pub(crate) use pods::{new_pod, pod};
 pub(crate) use services::{new_service, service};
 pub(crate) use workloads::{deployment, new_deployment, new_replica_set, replica_set};
 
-/// Every namespace carries its name as a label.
+/// Every namespace carries its name as a label, and has a phase.
 pub(crate) fn namespace(namespace: &mut Unstructured) {
     let name = namespace.name().to_owned();
     let labels = namespace.metadata.labels.get_or_insert_default();
     labels.insert("kubernetes.io/metadata.name".into(), name);
+    let phase = namespace.field(&["status", "phase"]).and_then(Value::as_str);
+    if phase.unwrap_or_default().is_empty() {
+        namespace.set_field(&["status", "phase"], "Active");
+    }
 }
 
 pub(crate) fn new_namespace(namespace: &mut Unstructured) {

@@ -8,6 +8,14 @@ use tokio::sync::watch;
 use super::{Change, Objects, TooOld};
 use crate::kinds::ResourceKind;
 
+/// How much a ring holds at most.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    pub(super) changes: usize,
+    /// Writing a large object again and again must not fill the memory.
+    pub(super) bytes: usize,
+}
+
 pub(super) struct Collection {
     /// The kind in its stored form.
     pub(super) kind: Arc<ResourceKind>,
@@ -15,6 +23,8 @@ pub(super) struct Collection {
     pub(super) changed: watch::Sender<u64>,
     /// Oldest first.
     changes: VecDeque<Arc<Change>>,
+    /// How many bytes of objects the changes hold.
+    bytes: usize,
     /// The newest change that is no longer in the ring.
     dropped: u64,
     /// Nobody may start from before this revision, whether or not something changed since.
@@ -28,16 +38,19 @@ impl Collection {
             objects: Objects::new(),
             changed: watch::Sender::new(revision),
             changes: VecDeque::new(),
+            bytes: 0,
             dropped: 0,
             compacted: revision,
         }
     }
 
-    pub(super) fn record(&mut self, change: Change, bound: usize) {
+    pub(super) fn record(&mut self, change: Change, bound: Bound) {
         let revision = change.revision();
+        self.bytes += change.object.bytes().len();
         self.changes.push_back(Arc::new(change));
-        while self.changes.len() > bound {
+        while self.changes.len() > bound.changes || self.bytes > bound.bytes {
             if let Some(oldest) = self.changes.pop_front() {
+                self.bytes -= oldest.object.bytes().len();
                 self.dropped = oldest.revision();
                 self.compacted = self.compacted.max(self.dropped);
             }
@@ -50,6 +63,7 @@ impl Collection {
             self.dropped = newest.revision();
         }
         self.changes.clear();
+        self.bytes = 0;
         self.compacted = revision;
         // Watchers that are behind must learn of it without waiting for the next change.
         self.changed.send_replace(revision);

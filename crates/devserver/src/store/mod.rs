@@ -20,11 +20,15 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 pub(crate) use change::{Change, ChangeKind};
-use collection::Collection;
+use collection::{Bound, Collection};
 pub(crate) use stored::Stored;
 
-use crate::failure::Result;
+use crate::failure::{self, Result};
 use crate::kinds::{Registry, ResourceKind};
+
+/// As large as the largest body of a request, so that patches cannot make an object grow without end.
+const OBJECT_MAX: usize = 3 << 20;
+const HISTORY_BYTES: usize = 256 << 20;
 
 /// Objects by `namespace/name`, or by name for cluster-wide kinds: the order of lists.
 pub(crate) type Objects = OrdMap<Arc<str>, Arc<Stored>>;
@@ -42,12 +46,13 @@ pub(crate) struct Store {
 pub(crate) struct State {
     revision: u64,
     collections: Vec<Collection>,
-    history: usize,
+    history: Bound,
 }
 
 impl Store {
     /// An empty store that keeps `history` changes a resource and counts on from `revision`.
     pub(crate) fn new(registry: &Registry, revision: u64, history: usize) -> Self {
+        let history = Bound { changes: history, bytes: HISTORY_BYTES };
         let mut state = State { revision: revision.max(1), collections: Vec::new(), history };
         state.cover(registry);
         Self { state: Mutex::new(state) }
@@ -123,6 +128,9 @@ impl State {
         let previous = collection.objects.get(&key).cloned();
         let change_kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
         let stored = Arc::new(Stored::new(&collection.kind, change_kind, revision, object)?);
+        if stored.bytes().len() > OBJECT_MAX {
+            return Err(failure::too_large_to_store());
+        }
         collection.objects.insert(key.clone(), stored.clone());
         self.revision = revision;
         collection.record(Change::new(key, change_kind, stored.clone(), previous), self.history);

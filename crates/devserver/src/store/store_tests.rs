@@ -81,3 +81,28 @@ fn frames_lists_and_objects_share_the_encoded_bytes() {
     let within = stored.frame().as_ptr_range();
     assert!(within.contains(&stored.bytes().as_ptr()));
 }
+
+#[test]
+fn large_objects_make_the_ring_shorter_and_have_a_limit() {
+    let (store, kind) = setup(usize::MAX);
+    let mut state = store.lock();
+    let of_size = |size: usize| {
+        let mut large = object("a", 1);
+        large.set_field(&["data", "value"], "x".repeat(size));
+        large
+    };
+    state.history.bytes = 100_000;
+    for _ in 0..12 {
+        state.put(&kind, of_size(10_000)).unwrap();
+    }
+    let before = state.revision();
+    assert!(state.changes_after(&kind, before - 10, true, 100).is_err());
+    assert_eq!(state.changes_after(&kind, before - 9, true, 100).unwrap().len(), 9);
+    // A refused write leaves all as it was.
+    assert_eq!(state.put(&kind, of_size(3 << 20)).err().unwrap().code(), 500);
+    assert_eq!(state.revision(), before);
+    assert_eq!(state.get(&kind, "lab/a").unwrap().revision, before);
+    state.compact();
+    state.put(&kind, object("a", 2)).unwrap();
+    assert_eq!(state.changes_after(&kind, before, true, 10).unwrap().len(), 1);
+}

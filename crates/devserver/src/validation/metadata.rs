@@ -104,6 +104,7 @@ fn check_common(meta: &ObjectMeta, errors: &mut FieldErrors) {
 fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
     let all = "metadata.ownerReferences";
     let mut controller: Option<&OwnerReference> = None;
+    let mut is_told = false;
     for (index, owner) in owners.iter().enumerate() {
         let at = |field: &str| format!("{all}[{index}].{field}");
         let version = owner.api_version.as_str();
@@ -124,7 +125,9 @@ fn check_owners(owners: &[OwnerReference], errors: &mut FieldErrors) {
             errors.invalid(format!("{all}[{index}]"), json!(owner), why);
         }
         if owner.controller == Some(true) {
-            if let Some(first) = controller {
+            // Said once, as it comes with the whole list: for thousands of them it would fill the memory.
+            if let Some(first) = controller.filter(|_| !is_told) {
+                is_told = true;
                 let why = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
                     first.kind, first.name, owner.kind, owner.name
