@@ -54,7 +54,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), BoxError> {
     let version = client.server_version().await?;
     let whose =
         if arguments.kubeconfig.is_some() { "API server" } else { "API server in this process" };
-    println!("{whose}: {}", version.git_version);
+    story::say(format_args!("{whose}: {}\n", version.git_version));
 
     if arguments.kubeconfig.is_some() && !arguments.force {
         check_nobody_is_there(&client).await?;

@@ -59,6 +59,15 @@ async fn the_demo_tells_its_whole_story() {
 }
 
 #[tokio::test]
+async fn the_demo_goes_on_when_nobody_reads_it() {
+    let mut command = kubewright();
+    command.args(["demo", "--ready-delay", "20"]).stdout(Stdio::piped());
+    let mut demo = command.spawn().unwrap();
+    drop(demo.stdout.take());
+    assert!(demo.wait().await.unwrap().success());
+}
+
+#[tokio::test]
 async fn the_demo_fails_when_a_step_is_not_seen() {
     // Pods that are never ready in time.
     let late = ["demo", "--ready-delay", "60000", "--step-timeout", "1"];

@@ -13,6 +13,7 @@ use kubewright::meta::{CreateOptions, DeleteOptions, Object, ObjectKey, Patch, P
 use serde_json::json;
 
 use observer::Observer;
+pub use report::say;
 use report::{Progress, Row};
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -32,7 +33,7 @@ pub async fn tell(
     let created =
         client.cluster::<Namespace>().create(&namespace, &CreateOptions::default()).await?;
     let namespace = created.name().to_owned();
-    println!("namespace: {namespace}\n");
+    say(format_args!("namespace: {namespace}\n\n"));
     let observer = Observer::start(client, &namespace).await?;
     let mut story = Story {
         client: client.clone(),

@@ -1,7 +1,14 @@
 //! What the story prints: a line while a step runs, and a table at the end.
 
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
+
+/// Prints; whether anybody reads it does not matter to the story, so a closed output is no failure.
+pub fn say(text: fmt::Arguments<'_>) {
+    let mut output = std::io::stdout();
+    let _ = output.write_fmt(text).and_then(|()| output.flush());
+}
 
 /// What one step took.
 pub(super) struct Row {
@@ -43,18 +50,17 @@ impl Progress {
     pub(super) fn end(self, row: &Row) {
         let mark = if row.observed { "ok" } else { "NOT SEEN" };
         let start = if self.in_place { "\r\x1b[K" } else { "" };
-        println!(
-            "{start}  {:<44} {mark}, {} ms, {} calls",
+        say(format_args!(
+            "{start}  {:<44} {mark}, {} ms, {} calls\n",
             row.title,
             row.took.as_millis(),
             row.calls
-        );
+        ));
     }
 
     fn rewrite(&self, what: &str) {
         if self.in_place {
-            print!("\r\x1b[K  {:<44} {what}", self.title);
-            let _ = std::io::stdout().flush();
+            say(format_args!("\r\x1b[K  {:<44} {what}", self.title));
         }
     }
 }
@@ -63,7 +69,11 @@ impl Progress {
 pub(super) fn table(rows: &[Row]) {
     let width =
         rows.iter().map(|row| row.title.chars().count()).max().unwrap_or(0).max("total".len());
-    println!("\n{:<width$}  {:>8}  {:>6}  {:>15}  seen", "step", "ms", "calls", "of ReplicaSet");
+    let titles = ("step", "ms", "calls", "of ReplicaSet");
+    say(format_args!(
+        "\n{:<width$}  {:>8}  {:>6}  {:>15}  seen\n",
+        titles.0, titles.1, titles.2, titles.3
+    ));
     for row in rows {
         let seen = if row.observed { "yes" } else { "NO" };
         line(width, &row.title, row.took, row.calls, row.replicaset_calls, seen);
@@ -76,5 +86,6 @@ pub(super) fn table(rows: &[Row]) {
 }
 
 fn line(width: usize, title: &str, took: Duration, calls: u64, replicaset: u64, seen: &str) {
-    println!("{title:<width$}  {:>8}  {calls:>6}  {replicaset:>15}  {seen}", took.as_millis());
+    let ms = took.as_millis();
+    say(format_args!("{title:<width$}  {ms:>8}  {calls:>6}  {replicaset:>15}  {seen}\n"));
 }
